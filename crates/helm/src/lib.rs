@@ -1,0 +1,1 @@
+//! A Helm engine without I/O.

@@ -1,0 +1,2 @@
+//! `kontinuum-simulator`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Client and server code of the Talos API.

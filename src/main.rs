@@ -1,0 +1,2 @@
+//! The plugin process.
+fn main() {}
