@@ -1,0 +1,37 @@
+// Package dependencies names the packages that the programs under cmd/ build on, so that `go mod tidy` keeps one pinned
+// set of modules, whichever program is changed.
+package dependencies
+
+import (
+	_ "github.com/cosi-project/runtime/api/v1alpha1"
+	_ "github.com/cosi-project/runtime/pkg/safe"
+	_ "github.com/cosi-project/runtime/pkg/state/protobuf/client"
+	_ "github.com/cosi-project/runtime/pkg/state/protobuf/server"
+	_ "github.com/siderolabs/crypto/x509"
+	_ "github.com/siderolabs/talos/pkg/machinery/api/cluster"
+	_ "github.com/siderolabs/talos/pkg/machinery/api/inspect"
+	_ "github.com/siderolabs/talos/pkg/machinery/api/machine"
+	_ "github.com/siderolabs/talos/pkg/machinery/api/resource/definitions/block"
+	_ "github.com/siderolabs/talos/pkg/machinery/api/storage"
+	_ "github.com/siderolabs/talos/pkg/machinery/api/time"
+	_ "github.com/siderolabs/talos/pkg/machinery/client"
+	_ "github.com/siderolabs/talos/pkg/machinery/client/config"
+	_ "github.com/siderolabs/talos/pkg/machinery/config"
+	_ "github.com/siderolabs/talos/pkg/machinery/config/bundle"
+	_ "github.com/siderolabs/talos/pkg/machinery/config/configdiff"
+	_ "github.com/siderolabs/talos/pkg/machinery/config/configloader"
+	_ "github.com/siderolabs/talos/pkg/machinery/config/configpatcher"
+	_ "github.com/siderolabs/talos/pkg/machinery/config/generate"
+	_ "github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
+	_ "github.com/siderolabs/talos/pkg/machinery/resources/block"
+	_ "github.com/siderolabs/talos/pkg/machinery/resources/cluster"
+	_ "github.com/siderolabs/talos/pkg/machinery/resources/config"
+	_ "github.com/siderolabs/talos/pkg/machinery/resources/hardware"
+	_ "github.com/siderolabs/talos/pkg/machinery/resources/network"
+	_ "github.com/siderolabs/talos/pkg/machinery/resources/runtime"
+	_ "go.yaml.in/yaml/v4"
+	_ "google.golang.org/grpc"
+	_ "google.golang.org/protobuf/proto"
+	_ "google.golang.org/protobuf/reflect/protodesc"
+	_ "gopkg.in/yaml.v3"
+)
