@@ -1,0 +1,3 @@
+//! THE WORLD'S SIDE: one folder for each thing that answers. No client knows another.
+
+pub mod inventory;

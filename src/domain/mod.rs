@@ -1,0 +1,9 @@
+//! WHAT IS TRUE AND WHAT TO DO NEXT: pure; no I/O, no clock, no async, no randomness.
+
+pub mod claim;
+pub mod condition;
+pub mod machine;
+pub mod names;
+pub mod record;
+pub mod seen;
+pub mod selector;
