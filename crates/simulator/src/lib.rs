@@ -1,1 +1,4 @@
 //! Simulated Talos machines.
+
+pub mod configuration;
+pub mod kubernetes;
