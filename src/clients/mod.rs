@@ -1,3 +1,4 @@
 //! THE WORLD'S SIDE: one folder for each thing that answers. No client knows another.
 
 pub mod inventory;
+pub mod kubernetes;
