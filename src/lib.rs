@@ -13,3 +13,4 @@
 
 pub mod clients;
 pub mod domain;
+pub mod plugin;
