@@ -100,7 +100,16 @@ pub fn format_general(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 { ".inf" } else { "-.inf" }.to_owned();
     }
-    general(number, &format!("{number:e}"))
+    general(number, &shortest(number))
+}
+
+/// The fewest digits that read back as the number, in scientific form. Where two such texts are equally near, Go takes
+/// the one that ends in an even digit; Rust's exact rounding does the same, its shortest form does not.
+fn shortest(number: f64) -> String {
+    let text = format!("{number:e}");
+    let digits = text.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    let even = format!("{number:.*e}", digits.saturating_sub(1));
+    if even.parse() == Ok(number) { even } else { text }
 }
 
 /// The same with the digits of a 32-bit float, which Go uses for keys.
@@ -131,7 +140,7 @@ pub fn format_json(number: f64) -> Option<String> {
     if !number.is_finite() {
         return None;
     }
-    let scientific = format!("{number:e}");
+    let scientific = shortest(number);
     let (mantissa, exponent) = split_scientific(&scientific)?;
     let magnitude = number.abs();
     if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {
@@ -168,4 +177,46 @@ fn positional(mantissa: &str, exponent: i32) -> String {
     }
     let (whole, fraction) = digits.split_at(point);
     format!("{sign}{whole}.{fraction}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_floats_as_go_does() {
+        let cases = [
+            (0.0, "0", "0"),
+            (100_000.0, "100000", "100000"),
+            (1e6, "1e+06", "1000000"),
+            (1_234_567.5, "1.2345675e+06", "1234567.5"),
+            (1e-4, "0.0001", "0.0001"),
+            (1e-5, "1e-05", "0.00001"),
+            (1e-7, "1e-07", "1e-7"),
+            (1e20, "1e+20", "100000000000000000000"),
+            (1e21, "1e+21", "1e+21"),
+            (-0.5, "-0.5", "-0.5"),
+            (1_333_333_333_333_333.3, "1.3333333333333332e+15", "1333333333333333.2"),
+        ];
+        for (number, general, json) in cases {
+            assert_eq!(format_general(number), general);
+            assert_eq!(format_json(number).as_deref(), Some(json));
+        }
+        assert_eq!(format_general(f64::NAN), ".nan");
+        assert_eq!(format_general(f64::NEG_INFINITY), "-.inf");
+        assert_eq!(format_json(f64::INFINITY), None);
+    }
+
+    #[test]
+    fn reads_integers_in_every_radix_of_go() {
+        for (text, number) in [("0x1f", 31), ("0o17", 15), ("017", 15), ("0b101", 5), ("-12", -12), ("+7", 7)]
+        {
+            assert_eq!(parse_integer(text), Some(Integer::Signed(number)), "{text}");
+        }
+        assert_eq!(parse_integer("18446744073709551615"), Some(Integer::Unsigned(u64::MAX)));
+        assert_eq!(parse_integer("-9223372036854775808"), Some(Integer::Signed(i64::MIN)));
+        for text in ["", "-", "0x", "08", "+18446744073709551615", "--1", "+-1", "1e3"] {
+            assert_eq!(parse_integer(text), None, "{text}");
+        }
+    }
 }

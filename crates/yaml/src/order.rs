@@ -123,3 +123,39 @@ fn sort<T>(items: &mut Vec<T>, order: &impl Fn(&T, &T) -> Ordering) {
         items.push(next);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(mut keys: Vec<&str>, typing: Typing) -> Vec<&str> {
+        sort(&mut keys, &|left, right| natural_order(left, right, typing));
+        keys
+    }
+
+    #[test]
+    fn digits_count_by_value_and_letters_come_last() {
+        let keys = vec!["a", "K", "10", "9", "a10", "a9", "a-b", "a_b", "a.b", "ab", "net.b", "net.a10"];
+        let expected = ["9", "10", "K", "a", "a-b", "a.b", "a_b", "a9", "a10", "ab", "net.a10", "net.b"];
+        assert_eq!(sorted(keys.clone(), Typing::V2), expected);
+        assert_eq!(sorted(keys, Typing::V4), expected);
+    }
+
+    #[test]
+    fn a_letter_after_a_digit_comes_first_from_v3_on() {
+        assert_eq!(sorted(vec!["a1-", "a1b"], Typing::V2), ["a1-", "a1b"]);
+        assert_eq!(sorted(vec!["a1-", "a1b"], Typing::V3), ["a1b", "a1-"]);
+    }
+
+    #[test]
+    fn sorts_many_keys_and_keys_without_a_consistent_order() {
+        let numbers: Vec<String> = (0..100).rev().map(|number| format!("k{number}")).collect();
+        let sorted = sorted(numbers.iter().map(String::as_str).collect(), Typing::V2);
+        assert_eq!(sorted, (0..100).map(|number| format!("k{number}")).collect::<Vec<_>>());
+        let contrary: Vec<String> =
+            (0..200).map(|number| format!("{}{}", "1e0o-_"[number % 6..].to_owned(), number % 7)).collect();
+        let mut value = Value::mapping(contrary.into_iter().map(|key| (key, Value::Null)));
+        sort_naturally(&mut value, Typing::V2);
+        assert_eq!(value.as_mapping().map(<[_]>::len), Some(200));
+    }
+}

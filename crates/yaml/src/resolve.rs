@@ -110,3 +110,63 @@ const fn integer(number: Integer) -> Value {
         Integer::Unsigned(number) => Value::Uint(number),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text and its value under v2, v3 and v4; read off the Go packages.
+    fn vectors() -> Vec<(&'static str, [Value; 3])> {
+        let same = |value: Value| [value.clone(), value.clone(), value];
+        let text = |text: &str| same(Value::string(text));
+        let time = |written: &str, time: &str| {
+            let later = Value::Timestamp(time.to_owned());
+            [Value::string(written), later.clone(), later]
+        };
+        let old =
+            |written: &str, value: bool| [Value::Bool(value), Value::string(written), Value::string(written)];
+        vec![
+            ("", same(Value::Null)),
+            ("Null", same(Value::Null)),
+            ("nULL", text("nULL")),
+            ("TRUE", same(Value::Bool(true))),
+            ("y", old("y", true)),
+            ("Off", old("Off", false)),
+            ("oN", text("oN")),
+            ("0777", same(Value::Int(511))),
+            ("08", same(Value::Float(8.0))),
+            ("1_000", same(Value::Int(1000))),
+            ("0b101", same(Value::Int(5))),
+            ("0o17", same(Value::Int(15))),
+            ("0b-1", [Value::Int(-1), Value::Int(-1), Value::string("0b-1")]),
+            ("0o-7", [Value::string("0o-7"), Value::Int(-7), Value::string("0o-7")]),
+            ("-0", [Value::Int(0), Value::Int(0), Value::Float(-0.0)]),
+            (".5e3", same(Value::Float(500.0))),
+            (".1_5", same(Value::Float(0.15))),
+            ("._5", text("._5")),
+            ("1e400", text("1e400")),
+            ("1e3", same(Value::Float(1000.0))),
+            ("1.", same(Value::Float(1.0))),
+            (".", text(".")),
+            ("-.inf", same(Value::Float(f64::NEG_INFINITY))),
+            ("18446744073709551615", same(Value::Uint(u64::MAX))),
+            ("1:30", text("1:30")),
+            ("2026-1-2", time("2026-1-2", "2026-01-02T00:00:00Z")),
+            ("2026-01-02T3:4:5.600+01:30", time("2026-01-02T3:4:5.600+01:30", "2026-01-02T03:04:05.6+01:30")),
+            ("2026-01-02 03:04:05", time("2026-01-02 03:04:05", "2026-01-02T03:04:05Z")),
+            ("2026-02-29", text("2026-02-29")),
+            ("2026-13-01", text("2026-13-01")),
+            ("<<", text("<<")),
+            ("1.2.3", text("1.2.3")),
+        ]
+    }
+
+    #[test]
+    fn types_scalars_as_go_does() {
+        for (text, values) in vectors() {
+            for (typing, value) in [Typing::V2, Typing::V3, Typing::V4].into_iter().zip(values) {
+                assert_eq!(resolve(text, typing), value, "{text:?} under {typing:?}");
+            }
+        }
+    }
+}

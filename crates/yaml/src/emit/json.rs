@@ -51,6 +51,10 @@ fn float(number: f64) -> Result<Value, NotRepresentable> {
 
 fn key(key: &Value) -> Result<Value, NotRepresentable> {
     let name = match key {
+        // To the reader it ends the line, and a key must end on its own.
+        Value::String(text) if text.contains(NEXT_LINE) => {
+            return Err(NotRepresentable::Character(NEXT_LINE));
+        }
         Value::String(text) => text_through_json(text)?,
         Value::Int(number) => number.to_string(),
         Value::Null
