@@ -1,5 +1,6 @@
 //! WHAT IS TRUE AND WHAT TO DO NEXT: pure; no I/O, no clock, no async, no randomness.
 
+pub mod addon;
 pub mod claim;
 pub mod condition;
 pub mod machine;

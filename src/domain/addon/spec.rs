@@ -1,0 +1,81 @@
+//! What is to be installed: a chart from a source, in a version, with values.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::values::ValuesError;
+
+/// What a user says about an addon; what is left out is the product's choice.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Overrides {
+    /// The chart's version, exact or a range.
+    pub version: Option<String>,
+    /// Values in YAML, laid over the product's own.
+    pub values: Option<String>,
+    /// Where the chart comes from: a repository's URL, `oci://…`, or a path.
+    pub repository: Option<String>,
+}
+
+/// An addon to be installed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Addon {
+    /// The release's name.
+    pub name: String,
+    /// The namespace that the release lives in.
+    pub namespace: String,
+    /// Labels that the namespace has to have, such as a Pod Security level.
+    pub namespace_labels: BTreeMap<String, String>,
+    /// Where the chart comes from: a repository's URL, `oci://…`, or a path.
+    pub repository: String,
+    /// The chart's name in its repository.
+    pub chart: String,
+    /// The chart's version, exact or a range.
+    pub version: String,
+    /// The values: ours with the user's on top.
+    pub values: Value,
+}
+
+impl Addon {
+    pub(super) fn new(
+        name: &str,
+        namespace: &str,
+        repository: &str,
+        version: &str,
+        overrides: &Overrides,
+        values: Value,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            namespace: namespace.to_owned(),
+            namespace_labels: BTreeMap::new(),
+            repository: overrides.repository.clone().unwrap_or_else(|| repository.to_owned()),
+            chart: name.to_owned(),
+            version: overrides.version.clone().unwrap_or_else(|| version.to_owned()),
+            values,
+        }
+    }
+}
+
+/// An addon that cannot be installed as asked. Completes "failed to …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// The values cannot be read.
+    #[error(transparent)]
+    Values(#[from] ValuesError),
+    /// A value contradicts the machines or the way of installing.
+    #[error("accept the values: {0}")]
+    Refused(#[from] Refusal),
+}
+
+/// A value that is known not to work, refused before anything is touched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path} {problem}; {remedy}")]
+pub struct Refusal {
+    /// The value's path, keys joined by dots.
+    pub path: &'static str,
+    /// What is wrong with it.
+    pub problem: &'static str,
+    /// What to do.
+    pub remedy: &'static str,
+}
