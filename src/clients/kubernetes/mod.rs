@@ -7,12 +7,22 @@
 
 mod client;
 mod discovery;
+mod drain;
 mod error;
+mod namespaces;
+mod nodes;
 mod object;
+mod pods;
+mod probe;
 mod resources;
+mod watch;
+mod workloads;
 
 pub use client::{Client, Deadlines, Options};
 pub use discovery::{Kind, Kinds, Version};
+pub use drain::Drained;
 pub use error::{Cause, Error, FieldConflict, Result};
+pub use nodes::{Node, Readiness};
 pub use object::{NotAnObject, Object, Reference};
 pub use resources::{FIELD_MANAGER, Filter, Write};
+pub use watch::{Wakeups, Watched};
