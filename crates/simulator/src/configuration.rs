@@ -9,7 +9,8 @@ mod secret;
 mod view;
 
 pub use judge::{
-    Apply, Difference, Generated, GenerationOptions, Judge, JudgeError, PatchList, SecretsBundle, Validation,
+    Apply, Difference, Disk, Generated, GenerationOptions, Judge, JudgeError, MachineValidation, PatchList,
+    SecretsBundle, Validation,
 };
 pub use secret::Secret;
 pub use view::{

@@ -66,6 +66,45 @@ pub struct Validation {
     pub warnings: Vec<String>,
 }
 
+/// What a machine says of a valid configuration.
+#[derive(Clone, Debug, Deserialize)]
+pub struct MachineValidation {
+    /// Talos' warnings.
+    pub warnings: Vec<String>,
+    /// The disks that the configuration chooses: a plain device path as it is (Talos doesn't look whether it is
+    /// there), or all those that the selector matches, of which Talos would take the first.
+    pub install_disks: Vec<String>,
+}
+
+/// What a machine knows of a disk, for the selector.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Disk {
+    /// Such as `/dev/sda`.
+    pub device_path: String,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// The model.
+    pub model: String,
+    /// The serial number.
+    pub serial: String,
+    /// The kernel's alias of the driver.
+    pub modalias: String,
+    /// The UUID.
+    pub uuid: String,
+    /// The world wide id.
+    pub wwid: String,
+    /// Where on the bus.
+    pub bus_path: String,
+    /// `nvme`, `sata`, `virtio` …; empty for virtual disks, which no selector matches.
+    pub transport: String,
+    /// Whether it turns.
+    pub rotational: bool,
+    /// Whether it can't be written.
+    pub read_only: bool,
+    /// Whether it is a CD-ROM.
+    pub cdrom: bool,
+}
+
 /// A list of patches, each a strategic merge patch or JSON patch as YAML or JSON text.
 pub type PatchList = Vec<String>;
 
@@ -172,6 +211,23 @@ impl Judge {
     /// [`JudgeError::Refused`] with all of Talos' problems in one text.
     pub async fn validate(&self, configuration: &[u8], installed: bool) -> Result<Validation, JudgeError> {
         let arguments = json!({ "configuration": STANDARD.encode(configuration), "installed": installed });
+        self.ask("validate", arguments).await
+    }
+
+    /// Validates a configuration with the checks that only a machine can make too: its disks against the selector,
+    /// the versions of images.
+    ///
+    /// # Errors
+    /// [`JudgeError::Refused`] with all of Talos' problems in one text.
+    pub async fn validate_on_machine(
+        &self,
+        configuration: &[u8],
+        installed: bool,
+        disks: &[Disk],
+    ) -> Result<MachineValidation, JudgeError> {
+        let arguments = json!({
+            "configuration": STANDARD.encode(configuration), "installed": installed, "disks": disks,
+        });
         self.ask("validate", arguments).await
     }
 
