@@ -14,3 +14,4 @@
 pub mod clients;
 pub mod domain;
 pub mod plugin;
+pub mod provider;

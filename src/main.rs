@@ -1,2 +1,9 @@
-//! The plugin process.
-fn main() {}
+//! The plugin process, which Terraform or OpenTofu starts.
+
+use std::process::ExitCode;
+
+use kontinuum::provider::Kontinuum;
+
+fn main() -> ExitCode {
+    kontinuum::plugin::serve(Kontinuum)
+}

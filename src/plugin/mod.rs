@@ -103,21 +103,26 @@
 //! assert_eq!(describe(&Example).resources["example_pool"].attributes[1].name, "replicas");
 //! ```
 //!
-//! `main` is then no more than `serve(Example)`.
+//! `main` is then no more than [`serve`]`(Example)`.
 
 mod attr;
 mod data_source;
 mod diagnostic;
 mod erased;
+mod log;
 mod model;
 mod operation;
 mod path;
 mod plan;
+mod protocol;
 mod provider;
 mod resource;
 pub mod schema;
 mod secret;
+mod server;
+mod service;
 mod value;
+mod wire;
 
 pub use attr::{Attr, List, Map};
 pub use data_source::DataSource;
@@ -130,3 +135,4 @@ pub use path::{Path, PathStep};
 pub use provider::{Description, Provider, Registry, describe};
 pub use resource::{Change, Failure, Resource};
 pub use secret::Secret;
+pub use server::{DebugServer, serve};

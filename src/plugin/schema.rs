@@ -1,5 +1,9 @@
 //! What a model looks like from outside: for the client, for planning, and for the generated docs pages.
 
+use std::collections::BTreeSet;
+
+use super::{Diagnostic, Diagnostics, Path};
+
 /// A resource's, a data source's or the provider's own schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
@@ -9,6 +13,18 @@ pub struct Schema {
     pub description: String,
     /// In the order in which the model lists them.
     pub attributes: Vec<AttributeSchema>,
+}
+
+impl Schema {
+    /// What no client would accept, as errors of the provider's.
+    pub(crate) fn problems(&self, name: &str) -> Diagnostics {
+        let mut problems = Diagnostics::new();
+        attribute_problems(&self.attributes, &Path::root(), &mut |path, what| {
+            problems
+                .push(Diagnostic::bug(format!("the schema of {name} is wrong"), format!("{path} {what}.")));
+        });
+        problems
+    }
 }
 
 /// One attribute.
@@ -53,6 +69,57 @@ pub enum Kind {
     Map(Box<Self>),
     /// A nested object.
     Object(Vec<AttributeSchema>),
+}
+
+fn attribute_problems(attributes: &[AttributeSchema], path: &Path, tell: &mut impl FnMut(&Path, &str)) {
+    let mut names = BTreeSet::new();
+    for attribute in attributes {
+        let path = path.clone().attribute(attribute.name);
+        if !names.insert(attribute.name) {
+            tell(&path, "is there twice");
+        }
+        if !is_name(attribute.name) {
+            tell(&path, "is not a name of lower-case letters, digits and underscores");
+        }
+        match (attribute.required, attribute.optional, attribute.computed) {
+            (true, false, false) | (false, true, _) | (false, false, true) => {}
+            (true, _, _) => tell(&path, "is required and something else at once"),
+            (false, false, false) => tell(&path, "can be set by nobody"),
+        }
+        let default_fits = match attribute.default {
+            None => true,
+            Some(DefaultValue::Bool(_)) => attribute.kind == Kind::Bool,
+            Some(DefaultValue::Integer(_)) => attribute.kind == Kind::Number,
+            Some(DefaultValue::String(_)) => attribute.kind == Kind::String,
+        };
+        if !default_fits {
+            tell(&path, "has a default of another type");
+        }
+        match &attribute.kind {
+            Kind::Object(nested) => attribute_problems(nested, &path, tell),
+            Kind::List(inner) | Kind::Map(inner) => match &**inner {
+                Kind::Object(nested) => attribute_problems(nested, &path, tell),
+                deeper if deeper.has_object() => tell(&path, "nests objects deeper than in one list or map"),
+                Kind::Bool | Kind::Number | Kind::String | Kind::List(_) | Kind::Map(_) => {}
+            },
+            Kind::Bool | Kind::Number | Kind::String => {}
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '_')
+}
+
+impl Kind {
+    fn has_object(&self) -> bool {
+        match self {
+            Self::Object(_) => true,
+            Self::List(inner) | Self::Map(inner) => inner.has_object(),
+            Self::Bool | Self::Number | Self::String => false,
+        }
+    }
 }
 
 /// What an attribute is where the user sets nothing.

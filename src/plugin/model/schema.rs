@@ -1,6 +1,5 @@
 //! From a model to its schema.
 
-use super::field::sealed::Field as _;
 use super::{Attribute, Field, Model, Visitor};
 use crate::plugin::attr::Attr;
 use crate::plugin::schema::AttributeSchema;

@@ -75,7 +75,13 @@ impl Findings {
                 // The provider's to set; what it is follows from nothing that is known here.
                 Value::Null if attribute.computed => {}
                 Value::Null if !planned.is_null() => self.differs(&path, config, planned),
-                _ => self.plan_set(&attribute.kind, [config, prior, planned], &path),
+                Value::Null
+                | Value::Unknown
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::List(_)
+                | Value::Object(_) => self.plan_set(&attribute.kind, [config, prior, planned], &path),
             }
         }
     }

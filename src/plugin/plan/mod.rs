@@ -15,44 +15,50 @@ pub(crate) use replace::replacements;
 /// `prior` is null for a new resource. An object is new where the prior state has none in its place: lists
 /// are compared by position, maps by key.
 pub(crate) fn propose(attributes: &[AttributeSchema], config: &Value, prior: &Value) -> Value {
-    let mut proposal = object(attributes, config, prior);
+    let mut proposal = object(attributes, config, prior, &Value::Unknown);
     if !prior.is_null() && proposal != *prior {
         recompute(attributes, config, &mut proposal);
     }
     proposal
 }
 
-/// A data source's configuration with its defaults; what is computed is null.
+/// A configuration with its defaults, for what is not planned: a data source, the provider.
 pub(crate) fn asked(attributes: &[AttributeSchema], config: &Value) -> Value {
-    let mut asked = object(attributes, config, &Value::Null);
-    asked.forget_unknown();
-    asked
+    object(attributes, config, &Value::Null, &Value::Null)
 }
 
-fn object(attributes: &[AttributeSchema], config: &Value, prior: &Value) -> Value {
+/// `unset` is what a computed attribute of a new object is.
+fn object(attributes: &[AttributeSchema], config: &Value, prior: &Value, unset: &Value) -> Value {
     let new = !matches!(prior, Value::Object(_));
     let fields = attributes.iter().map(|attribute| {
         let (written, before) = (config.field(attribute.name), prior.field(attribute.name));
         let planned = match (written, attribute.default) {
             (Value::Null, Some(default)) => default.into(),
-            (Value::Null, None) if attribute.computed && new => Value::Unknown,
+            (Value::Null, None) if attribute.computed && new => unset.clone(),
             (Value::Null, None) if attribute.computed => before.clone(),
             (Value::Null, None) => Value::Null,
-            (set, _) => value(&attribute.kind, set, before),
+            (set, _) => value(&attribute.kind, set, before, unset),
         };
         (attribute.name.to_owned(), planned)
     });
     Value::Object(fields.collect())
 }
 
-fn value(kind: &Kind, config: &Value, prior: &Value) -> Value {
+fn value(kind: &Kind, config: &Value, prior: &Value, unset: &Value) -> Value {
     match (kind, config) {
-        (Kind::Object(attributes), Value::Object(_)) => object(attributes, config, prior),
+        (Kind::Object(attributes), Value::Object(_)) => object(attributes, config, prior, unset),
         (Kind::List(kind), Value::List(items)) => Value::List(
-            items.iter().enumerate().map(|(index, item)| value(kind, item, prior.item(index))).collect(),
+            items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| value(kind, item, prior.item(index), unset))
+                .collect(),
         ),
         (Kind::Map(kind), Value::Object(entries)) => Value::Object(
-            entries.iter().map(|(key, entry)| (key.clone(), value(kind, entry, prior.field(key)))).collect(),
+            entries
+                .iter()
+                .map(|(key, entry)| (key.clone(), value(kind, entry, prior.field(key), unset)))
+                .collect(),
         ),
         (Kind::Bool | Kind::Number | Kind::String | Kind::List(_) | Kind::Map(_) | Kind::Object(_), _) => {
             config.clone()

@@ -16,7 +16,7 @@ pub(crate) const MAXIMUM_DEPTH: usize = 64;
 
 /// One value, whole.
 #[derive(Clone, Default, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     #[default]
     Null,
     /// Known after apply. Refinements (a prefix, a range) are not kept.
@@ -24,9 +24,9 @@ pub(crate) enum Value {
     Bool(bool),
     Number(Number),
     String(String),
-    List(Vec<Value>),
+    List(Vec<Self>),
     /// A map or an object: the wire does not tell them apart.
-    Object(BTreeMap<String, Value>),
+    Object(BTreeMap<String, Self>),
 }
 
 /// Why bytes are not a value.
@@ -49,26 +49,6 @@ pub(crate) enum ValueError {
 impl Value {
     pub(crate) const fn is_null(&self) -> bool {
         matches!(self, Self::Null)
-    }
-
-    /// Whether anything in it is unknown.
-    pub(crate) fn has_unknown(&self) -> bool {
-        match self {
-            Self::Unknown => true,
-            Self::List(items) => items.iter().any(Self::has_unknown),
-            Self::Object(fields) => fields.values().any(Self::has_unknown),
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) => false,
-        }
-    }
-
-    /// Makes null what is unknown.
-    pub(crate) fn forget_unknown(&mut self) {
-        match self {
-            Self::Unknown => *self = Self::Null,
-            Self::List(items) => items.iter_mut().for_each(Self::forget_unknown),
-            Self::Object(fields) => fields.values_mut().for_each(Self::forget_unknown),
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) => {}
-        }
     }
 
     /// The field of an object; null where there is none.

@@ -15,7 +15,9 @@ pub(crate) fn from_message_pack(mut bytes: &[u8]) -> Result<Value, ValueError> {
     let wire =
         rmpv::decode::read_value_with_max_depth(&mut bytes, MAXIMUM_DEPTH).map_err(|error| match error {
             rmpv::decode::Error::DepthLimitExceeded => ValueError::TooDeep,
-            other => ValueError::MessagePack(other),
+            other @ (rmpv::decode::Error::InvalidMarkerRead(_) | rmpv::decode::Error::InvalidDataRead(_)) => {
+                ValueError::MessagePack(other)
+            }
         })?;
     if !bytes.is_empty() {
         return Err(ValueError::Trailing(bytes.len()));

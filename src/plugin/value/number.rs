@@ -5,7 +5,7 @@
 /// Clients compute with 512 bits. On the wire a number is an integer or a double where that is exact, else
 /// decimal text.
 #[derive(Clone, PartialEq)]
-pub(crate) enum Number {
+pub enum Number {
     /// Whole and within `i64`.
     Integer(i64),
     /// Whole and above `i64`.
