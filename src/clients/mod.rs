@@ -2,3 +2,4 @@
 
 pub mod inventory;
 pub mod kubernetes;
+pub mod talos;
