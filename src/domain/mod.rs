@@ -4,6 +4,7 @@ pub mod addon;
 pub mod claim;
 pub mod condition;
 pub mod machine;
+pub mod machine_configuration;
 pub mod names;
 pub mod record;
 pub mod seen;
