@@ -1,0 +1,35 @@
+//! The cases.
+
+mod charts;
+mod discovery;
+mod secrets;
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::client::Client;
+use crate::rig::Rig;
+
+type Case = fn(&mut Rig) -> Result<(), Failed>;
+
+/// Every case with every client that it is for.
+pub(crate) fn all() -> Vec<Trial> {
+    [charts::cases(), discovery::cases(), secrets::cases()].into_iter().flatten().collect()
+}
+
+/// A case, once for each of these clients. Its rig's texts are searched for secrets afterwards.
+fn with(clients: &[Client], name: &str, case: Case) -> Vec<Trial> {
+    clients
+        .iter()
+        .map(|&client| {
+            let run = move || {
+                let mut rig = Rig::new(client)?;
+                case(&mut rig)?;
+                rig.shows_no_secret()
+            };
+            // Not to be had everywhere: then it is counted as ignored, and its kind says why.
+            let missing = !client.is_available();
+            let kind = if missing { format!("{} is not on PATH", client.name()) } else { client.name().to_owned() };
+            Trial::test(name, run).with_kind(kind).with_ignored_flag(missing)
+        })
+        .collect()
+}

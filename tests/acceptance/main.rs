@@ -1,0 +1,24 @@
+//! Real OpenTofu and Terraform drive the built provider against simulated machines.
+//!
+//! A case is a function over a [`rig::Rig`], which holds everything that one run needs: a network of its own, a
+//! simulator, a root module and a client. After a case has passed, all that its commands showed and logged is searched
+//! for secrets. `cargo test --test acceptance -- NAME` runs the cases with NAME in their names; with
+//! `KONTINUUM_KEEP=1` in the environment the folders of the runs stay, and their paths are shown.
+
+mod cases;
+mod charts;
+mod client;
+mod lab;
+mod process;
+mod rig;
+mod secrets;
+mod simulator;
+mod subnet;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+fn main() -> ExitCode {
+    libtest_mimic::run(&Arguments::from_args(), cases::all()).exit_code()
+}
