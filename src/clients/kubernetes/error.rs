@@ -200,6 +200,8 @@ impl Cause {
             410 => Self::Expired,
             400 | 405 | 406 | 413 | 415 | 422 => Self::Invalid(message),
             500 if message.contains("failed calling webhook") => Self::Webhook(message),
+            // A field that the kind does not have, found by server-side apply, comes as 500 and stays.
+            500 if message.contains("failed to create typed patch object") => Self::Invalid(message),
             code @ (408 | 429 | 500..) => Self::Busy { status: code, message },
             code => Self::Unreadable(format!("status {code}: {message}")),
         }
@@ -248,11 +250,12 @@ fn verification_failure(error: &kube::Error) -> Option<rustls::Error> {
         if let Some(failure) = current.downcast_ref::<rustls::Error>() {
             return matches!(failure, rustls::Error::InvalidCertificate(_)).then(|| failure.clone());
         }
-        let inner = current.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if let Some(failure) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-            return matches!(failure, rustls::Error::InvalidCertificate(_)).then(|| failure.clone());
-        }
-        next = current.source();
+        // What an io::Error wraps is not its source, and it may be wrapped more than once.
+        let wrapped = current.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        next = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => current.source(),
+        };
     }
     None
 }
@@ -280,7 +283,15 @@ mod tests {
 
     fn with_cause(status: Status, reason: &str, message: &str, field: &str) -> Status {
         let cause = StatusCause { reason: reason.into(), message: message.into(), field: field.into() };
-        status.with_details(StatusDetails { causes: vec![cause], ..StatusDetails::default() })
+        let details = StatusDetails {
+            name: String::new(),
+            group: String::new(),
+            kind: String::new(),
+            uid: String::new(),
+            causes: vec![cause],
+            retry_after_seconds: 0,
+        };
+        status.with_details(details)
     }
 
     fn is_transient(status: &Status) -> bool {
@@ -339,5 +350,7 @@ mod tests {
         assert!(matches!(Cause::of_status(&silent), Cause::Webhook(_)));
         assert!(is_transient(&silent));
         assert!(!is_transient(&refusal(422, "Invalid", "spec.selector: field is immutable")));
+        let unknown = "failed to create typed patch object (a/b; /v1, Kind=ConfigMap): .x: field not declared in schema";
+        assert!(!is_transient(&refusal(500, "InternalError", unknown)));
     }
 }

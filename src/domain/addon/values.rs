@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn scalars_are_typed_as_helm_types_them() {
-        let values = parse("a: yes\nb: 0o17\nc: 012\nd: 1.5\n5: x\n").unwrap();
-        assert_eq!(values, json!({"a": true, "b": "0o17", "c": 10, "d": 1.5, "5": "x"}));
+        let values = parse("a: yes\nb: v1.2\nc: 012\nd: 1.5\n5: x\n").unwrap();
+        assert_eq!(values, json!({"a": true, "b": "v1.2", "c": 10, "d": 1.5, "5": "x"}));
     }
 
     #[test]
