@@ -2,6 +2,7 @@
 
 pub mod addon;
 pub mod claim;
+pub mod cluster;
 pub mod condition;
 pub mod machine;
 pub mod machine_configuration;
@@ -9,3 +10,4 @@ pub mod names;
 pub mod record;
 pub mod seen;
 pub mod selector;
+pub mod version;

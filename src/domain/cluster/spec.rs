@@ -1,0 +1,102 @@
+//! What a cluster should be.
+
+use crate::domain::names::{Label, Uid};
+use crate::domain::record::EtcdRecord;
+use crate::domain::version::Version;
+
+/// What a machine does in a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Carries etcd and the API server.
+    ControlPlane,
+    /// Runs workloads only.
+    Worker,
+}
+
+impl std::fmt::Display for Role {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::ControlPlane => "control-plane",
+            Self::Worker => "worker",
+        })
+    }
+}
+
+/// A machine that belongs into the cluster: claimed and Discovered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The instance's uid.
+    pub uid: Uid,
+    /// The instance's name.
+    pub name: Label,
+    /// The host name, which is also the node's name.
+    pub hostname: Label,
+    /// What it does.
+    pub role: Role,
+    /// The user's key of its worker pool; empty for the control plane.
+    pub pool: String,
+    /// How often an installation was tried on it.
+    pub installs: u32,
+}
+
+/// An addon by its release name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Addon {
+    /// The network.
+    Cilium,
+    /// Certificates.
+    CertManager,
+}
+
+impl std::fmt::Display for Addon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Cilium => "cilium",
+            Self::CertManager => "cert-manager",
+        })
+    }
+}
+
+/// What a cluster should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spec {
+    /// The cluster's name.
+    pub name: Label,
+    /// The version that every machine should run.
+    pub talos_version: Version,
+    /// All machines that are there for it.
+    pub members: Vec<Member>,
+    /// How many control-plane machines the pool wants.
+    pub wanted_control_planes: u32,
+    /// Whether Cilium is installed.
+    pub cilium: bool,
+    /// Whether cert-manager is installed.
+    pub cert_manager: bool,
+    /// What is remembered of etcd.
+    pub etcd: EtcdRecord,
+    /// Whether the user gave the secrets: then an etcd that answers to them is this cluster's, record or not.
+    pub secrets_given: bool,
+    /// Whether the cluster ever was healthy: from then on the health check is no gate.
+    pub bootstrapped: bool,
+}
+
+impl Spec {
+    /// The control-plane machines, sorted by name.
+    pub fn control_planes(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|member| member.role == Role::ControlPlane)
+    }
+
+    /// The workers, sorted by name.
+    pub fn workers(&self) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(|member| member.role == Role::Worker)
+    }
+
+    /// The machine on which etcd is bootstrapped: the recorded one, else the first by name.
+    #[must_use]
+    pub fn bootstrap_member(&self) -> Option<&Member> {
+        match &self.etcd.bootstrap_sent {
+            Some(uid) => self.control_planes().find(|member| member.uid == *uid),
+            None => self.control_planes().min_by(|a, b| a.name.cmp(&b.name)),
+        }
+    }
+}
