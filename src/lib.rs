@@ -15,3 +15,4 @@ pub mod clients;
 pub mod domain;
 pub mod plugin;
 pub mod provider;
+pub mod resources;

@@ -155,6 +155,24 @@ impl Requirement {
         Ok(Self { key, operator, values })
     }
 
+    /// The label's key.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// How it compares.
+    #[must_use]
+    pub fn operator(&self) -> Operator {
+        self.operator
+    }
+
+    /// With what it compares.
+    #[must_use]
+    pub fn values(&self) -> &[String] {
+        &self.values
+    }
+
     fn matches(&self, labels: &Labels) -> bool {
         let value = labels.get(&self.key);
         match self.operator {
@@ -183,6 +201,12 @@ impl Selector {
             .collect::<Result<Vec<_>, _>>()?;
         requirements.extend(expressions);
         if requirements.is_empty() { Err(LabelError::Empty) } else { Ok(Self(requirements)) }
+    }
+
+    /// The requirements.
+    #[must_use]
+    pub fn requirements(&self) -> &[Requirement] {
+        &self.0
     }
 
     /// Whether a machine with these labels is selected.

@@ -122,7 +122,11 @@ mod tests {
             ("1.9.0", "1.30.0", false),
             ("2.13.0", "1.36.0", false),
         ] {
-            assert_eq!(check_pair(&version(talos), &version(kubernetes)).is_ok(), good, "{talos} {kubernetes}");
+            assert_eq!(
+                check_pair(&version(talos), &version(kubernetes)).is_ok(),
+                good,
+                "{talos} {kubernetes}"
+            );
         }
     }
 }

@@ -106,7 +106,10 @@ impl Rig {
 
     /// Plans. The exit code is 0 without changes, 2 with, 1 on errors.
     pub(crate) fn plan(&self, arguments: &[&str]) -> Result<Ended, Failed> {
-        self.command(QUICK, &[&["plan", "-input=false", "-no-color", "-detailed-exitcode"], arguments].concat())
+        self.command(
+            QUICK,
+            &[&["plan", "-input=false", "-no-color", "-detailed-exitcode"], arguments].concat(),
+        )
     }
 
     /// Applies.
@@ -141,7 +144,11 @@ impl Rig {
         std::fs::remove_file(&log)?;
         self.shown.borrow_mut().push(Shown {
             command: ended.command.clone(),
-            texts: [ended.stdout.clone(), ended.stderr.clone(), String::from_utf8_lossy(&logged).into_owned()],
+            texts: [
+                ended.stdout.clone(),
+                ended.stderr.clone(),
+                String::from_utf8_lossy(&logged).into_owned(),
+            ],
         });
         Ok(ended)
     }

@@ -66,7 +66,12 @@ fn encoded_keys(text: &str) -> Result<Vec<String>, Failed> {
         let whole = &candidate[..candidate.len() / 4 * 4];
         STANDARD_NO_PAD.decode(whole).is_ok_and(|pem| contains(&pem, b"PRIVATE KEY"))
     };
-    Ok(encoded.find_iter(text).map(|found| found.as_str()).filter(|found| is_key(found)).map(str::to_owned).collect())
+    Ok(encoded
+        .find_iter(text)
+        .map(|found| found.as_str())
+        .filter(|found| is_key(found))
+        .map(str::to_owned)
+        .collect())
 }
 
 /// The first line of the body of each PEM private key.

@@ -57,11 +57,12 @@ fn control_plane_ready(spec: &Spec, evaluation: &Evaluation, failure: Option<&st
             | Gate::NetworkInstalled
             | Gate::Healthy,
         ) => unready("Bootstrapping"),
-        Some(
-            Gate::Workers | Gate::CertificatesInstalled | Gate::CertificatesHealthy | Gate::Everything,
-        )
+        Some(Gate::Workers | Gate::CertificatesInstalled | Gate::CertificatesHealthy | Gate::Everything)
         | None => {
-            debug_assert!(spec.bootstrapped || passed(spec, evaluation, Gate::Healthy), "workers come after health");
+            debug_assert!(
+                spec.bootstrapped || passed(spec, evaluation, Gate::Healthy),
+                "workers come after health"
+            );
             Verdict::new(CONTROL_PLANE_READY, Status::True, "Healthy", "the control plane is healthy")
         }
     }

@@ -20,7 +20,9 @@ pub enum DiskError {
         listed: String,
     },
     /// Several match.
-    #[error("{count} disks match {wanted}: {listed}; say which by its serial or wwid in the instance's `install_disk`")]
+    #[error(
+        "{count} disks match {wanted}: {listed}; say which by its serial or wwid in the instance's `install_disk`"
+    )]
     Several {
         /// What was asked for.
         wanted: String,
@@ -92,7 +94,8 @@ fn matches(selector: &InstallDisk, disk: &Disk) -> bool {
         && pattern(&selector.bus_path, &disk.bus_path)
         && selector.transport.as_ref().is_none_or(|wanted| is_of_type(wanted, disk))
         && selector.size.as_ref().is_none_or(|size| {
-            quantity::comparison(size).is_ok_and(|(comparison, wanted)| comparison.holds(disk.size_bytes, wanted))
+            quantity::comparison(size)
+                .is_ok_and(|(comparison, wanted)| comparison.holds(disk.size_bytes, wanted))
         })
 }
 
@@ -217,9 +220,13 @@ mod tests {
 
     #[test]
     fn globs_match_as_talos_matches_them() {
-        for (pattern, text, expected) in
-            [("*", "", true), ("a*c", "abbc", true), ("a*c", "abbd", false), ("a?c", "abc", true), ("", "a", false)]
-        {
+        for (pattern, text, expected) in [
+            ("*", "", true),
+            ("a*c", "abbc", true),
+            ("a*c", "abbd", false),
+            ("a?c", "abc", true),
+            ("", "a", false),
+        ] {
             assert_eq!(glob(pattern, text), expected, "{pattern} {text}");
         }
     }

@@ -115,7 +115,9 @@ fn judge(gate: Gate, spec: &Spec, seen: &Observed) -> Option<Step> {
         Gate::NetworkHealthy => spec.cilium.then(|| healthy(Addon::Cilium, seen)).flatten(),
         Gate::Healthy => health(spec, seen),
         Gate::Workers => workers(spec, seen),
-        Gate::CertificatesInstalled => spec.cert_manager.then(|| installed(Addon::CertManager, seen)).flatten(),
+        Gate::CertificatesInstalled => {
+            spec.cert_manager.then(|| installed(Addon::CertManager, seen)).flatten()
+        }
         Gate::CertificatesHealthy => spec.cert_manager.then(|| healthy(Addon::CertManager, seen)).flatten(),
         Gate::Everything => everything(spec, seen),
     }
@@ -203,7 +205,8 @@ fn configuration_step(spec: &Spec, seen: &Observed, member: &Member) -> Option<S
 }
 
 fn install_failed(member: &Member, error: Option<&str>) -> Blocker {
-    let said = error.map_or_else(|| "it told no error".to_owned(), |error| format!("its last error: {error}"));
+    let said =
+        error.map_or_else(|| "it told no error".to_owned(), |error| format!("its last error: {error}"));
     Blocker::new(
         format!(
             "machine {:?} came back in maintenance mode after each of {INSTALL_TRIES} installations; {said}",
@@ -260,7 +263,11 @@ fn bootstrapped(spec: &Spec, seen: &Observed) -> Option<Step> {
         .collect();
     let all_empty = !services.is_empty() && services.iter().all(|service| *service == EtcdService::Empty);
     if spec.etcd.seen {
-        return Some(if all_empty { Step::Blocked(etcd_lost()) } else { Step::Wait(etcd_unknown(seen, &services)) });
+        return Some(if all_empty {
+            Step::Blocked(etcd_lost())
+        } else {
+            Step::Wait(etcd_unknown(seen, &services))
+        });
     }
     let first = spec.bootstrap_member()?;
     // Before any request was recorded, no etcd of this cluster can exist anywhere: the first member's word is enough.
@@ -321,9 +328,7 @@ fn control_planes(spec: &Spec, seen: &Observed) -> Option<Step> {
     }
     let members = seen.etcd.as_ref().and_then(Seen::present)?;
     spec.control_planes()
-        .find(|member| {
-            !members.iter().any(|etcd| etcd.hostname == member.hostname.as_str() && !etcd.learner)
-        })
+        .find(|member| !members.iter().any(|etcd| etcd.hostname == member.hostname.as_str() && !etcd.learner))
         .map(|member| Step::Wait(Waiting::EtcdJoin { name: member.name.clone() }))
 }
 

@@ -4,7 +4,9 @@ use thiserror::Error;
 
 /// Why a text is no size.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0:?} is not a size: expected a number with a unit (B, KB, MB, GB, TB, KiB, MiB, GiB, TiB), as in 100GB or >= 100GB")]
+#[error(
+    "{0:?} is not a size: expected a number with a unit (B, KB, MB, GB, TB, KiB, MiB, GiB, TiB), as in 100GB or >= 100GB"
+)]
 pub struct QuantityError(String);
 
 const UNITS: [(&str, u64); 14] = [
@@ -103,9 +105,13 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        for (text, expected) in
-            [("100GB", 100_000_000_000), ("1 TiB", 1 << 40), ("512", 512), ("1.5KiB", 1536), ("2gb", 2_000_000_000)]
-        {
+        for (text, expected) in [
+            ("100GB", 100_000_000_000),
+            ("1 TiB", 1 << 40),
+            ("512", 512),
+            ("1.5KiB", 1536),
+            ("2gb", 2_000_000_000),
+        ] {
             assert_eq!(bytes(text).unwrap(), expected, "{text}");
         }
         for bad in ["", "GB", "1XB", "-1GB", "1..5GB", "99999999999TB", "1.GBx"] {

@@ -18,14 +18,17 @@ pub(crate) fn cases() -> Vec<Trial> {
     let kind = if missing { "docker-registry is missing" } else { "helm" };
     vec![
         Trial::test("helm_finds_a_chart_in_the_classic_repository", classic).with_kind("helm"),
-        Trial::test("helm_finds_a_chart_in_the_registry", registry).with_kind(kind).with_ignored_flag(missing),
+        Trial::test("helm_finds_a_chart_in_the_registry", registry)
+            .with_kind(kind)
+            .with_ignored_flag(missing),
     ]
 }
 
 fn classic() -> Result<(), Failed> {
     let rig = Rig::new(crate::client::Client::OpenTofu)?;
     rig.wait(async {
-        let repository = ClassicRepository::serve(rig.address(2), &rig.folder().join("charts"), &[CHART]).await?;
+        let repository =
+            ClassicRepository::serve(rig.address(2), &rig.folder().join("charts"), &[CHART]).await?;
         let chart = pull(&rig, &["cert-manager", "--version", "v1.21.2", "--repo", repository.url()]).await?;
         assert_eq!(chart, std::fs::read(lab::chart(CHART)?)?);
         assert_eq!(repository.requests(), ["/index.yaml", "/cert-manager-v1.21.2.tgz"]);

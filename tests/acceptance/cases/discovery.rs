@@ -53,7 +53,12 @@ fn two_machines(rig: &mut Rig) -> Result<(), Failed> {
     assert_eq!(node["memory_bytes"], 16_u64 << 30);
     assert_eq!(node["links"][0]["name"], "enp1s0");
     assert_eq!(node["links"][0]["mac_address"], "02:00:5e:10:00:11");
-    assert_eq!(node["links"].as_array().map(Vec::len), Some(1), "only the machine's own link: {}", node["links"]);
+    assert_eq!(
+        node["links"].as_array().map(Vec::len),
+        Some(1),
+        "only the machine's own link: {}",
+        node["links"]
+    );
     assert_eq!(node["disks"][0]["device_path"], "/dev/nvme0n1");
     assert_eq!(node["disks"][0]["size_bytes"], 256_u64 << 30);
     assert_eq!(node["disks"][0]["model"], "EXAMPLE 256");

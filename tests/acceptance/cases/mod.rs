@@ -28,7 +28,8 @@ fn with(clients: &[Client], name: &str, case: Case) -> Vec<Trial> {
             };
             // Not to be had everywhere: then it is counted as ignored, and its kind says why.
             let missing = !client.is_available();
-            let kind = if missing { format!("{} is not on PATH", client.name()) } else { client.name().to_owned() };
+            let kind =
+                if missing { format!("{} is not on PATH", client.name()) } else { client.name().to_owned() };
             Trial::test(name, run).with_kind(kind).with_ignored_flag(missing)
         })
         .collect()

@@ -74,7 +74,9 @@ async fn accept(listener: TcpListener, folder: PathBuf, requests: Arc<Mutex<Vec<
             async { response }
         });
         // Ends with its connection.
-        tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(connection), answer));
+        tokio::spawn(
+            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(connection), answer),
+        );
     }
 }
 
