@@ -2,6 +2,8 @@
 
 mod charts;
 mod discovery;
+mod input;
+mod pools;
 mod secrets;
 
 use libtest_mimic::{Failed, Trial};
@@ -13,7 +15,15 @@ type Case = fn(&mut Rig) -> Result<(), Failed>;
 
 /// Every case with every client that it is for.
 pub(crate) fn all() -> Vec<Trial> {
-    [charts::cases(), discovery::cases(), secrets::cases()].into_iter().flatten().collect()
+    [charts::cases(), discovery::cases(), input::cases(), pools::cases(), secrets::cases()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Cases for one client: what they show does not hang on which.
+fn cases_of(cases: &[(&str, Case)]) -> Vec<Trial> {
+    cases.iter().flat_map(|&(name, case)| with(&[Client::OpenTofu], name, case)).collect()
 }
 
 /// A case, once for each of these clients. Its rig's texts are searched for secrets afterwards.
