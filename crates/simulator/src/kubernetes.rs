@@ -10,14 +10,26 @@
 //! played (see [`Fate`] for what can be let happen to pods), and the binaries are the lab's, whatever version the
 //! configuration's images name.
 
+mod arguments;
+mod certificates;
+mod client;
 mod clusters;
+mod components;
+mod context;
+mod control_plane;
 mod etcd;
 mod fate;
+mod files;
+mod forward;
 mod health;
+mod https;
+mod manifests;
 mod node;
+mod process;
 mod services;
 
 pub use clusters::Clusters;
+pub use components::{Component, Components};
 pub use etcd::{EtcdError, EtcdMember, EtcdStatus};
 pub use fate::{Fate, Workload};
 pub use health::{Health, HealthError, NodeReport, Readiness, StaticPodReport};

@@ -81,6 +81,11 @@ impl Clusters {
         Membership { clusters: self.clone(), address }
     }
 
+    /// Takes a member out.
+    pub(super) fn leave(&self, address: IpAddr) {
+        self.shared.members.send_modify(|members| members.retain(|member| member.address != address));
+    }
+
     pub(super) fn members(&self) -> watch::Receiver<Vec<Member>> {
         self.shared.members.subscribe()
     }

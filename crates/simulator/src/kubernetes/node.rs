@@ -2,13 +2,24 @@
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
+use super::clusters::{MeetingPoint, Member};
+use super::components::Components;
+use super::context::{Context, until_stopped};
 use super::services::ServiceBoard;
-use super::{Clusters, EtcdError, EtcdMember, EtcdStatus, Health, HealthError, Service, ServiceId};
+use super::{Clusters, EtcdError, EtcdMember, EtcdStatus, Health, Service, ServiceId, ServiceState};
+use super::{control_plane, etcd, files, forward, health};
 use crate::configuration::{MachineConfiguration, Secret};
+
+/// How long all parts of a node may take to end.
+const STOP: Duration = Duration::from_secs(10);
 
 /// What a node is made of.
 #[derive(Clone, Debug)]
@@ -101,31 +112,59 @@ pub struct WipeError {
 /// One booted and configured machine's Kubernetes; clones are the same node.
 ///
 /// Its processes end with [`Node::stop`], with the last clone, and with the simulator's own process.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Node {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
 struct Shared {
-    specification: NodeSpecification,
-    services: ServiceBoard,
+    context: Arc<Context>,
+    tasks: TaskTracker,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.context.stop.cancel();
+    }
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Node({})", self.shared.context.hostname())
+    }
 }
 
 impl Node {
     /// Starts what Talos starts on such a machine: the kubelet, on control planes etcd (from its data, by joining,
-    /// or waiting for [`Node::bootstrap`]) and then the control plane. Returns when all is under way.
+    /// or waiting for [`Node::bootstrap`]) and then the control plane. Returns when all is under way; what becomes of
+    /// it is in [`Node::services`].
     ///
     /// # Errors
-    /// [`StartError`] when a program is missing or a file can't be written.
-    pub async fn start(_clusters: &Clusters, specification: NodeSpecification) -> Result<Self, StartError> {
-        let control_plane = specification.configuration.machine.kind.is_control_plane();
-        let ids: &[ServiceId] =
-            if control_plane { &[ServiceId::Etcd, ServiceId::Kubelet] } else { &[ServiceId::Kubelet] };
-        tokio::fs::create_dir_all(&specification.data)
-            .await
-            .map_err(|source| StartError::Write { path: specification.data.clone(), source })?;
-        Ok(Self { shared: Arc::new(Shared { specification, services: ServiceBoard::new(ids) }) })
+    /// [`StartError`] when a program is missing or a folder can't be made.
+    pub async fn start(clusters: &Clusters, specification: NodeSpecification) -> Result<Self, StartError> {
+        let context = Arc::new(prepare(clusters, specification).await?);
+        let tasks = TaskTracker::new();
+        let spawn = |part: Pin<Box<dyn Future<Output = ()> + Send>>| {
+            tasks.spawn(until_stopped(Arc::clone(&context), part));
+        };
+        spawn(Box::pin(forward::run_kube_prism(Arc::clone(&context))));
+        if context.is_control_plane() {
+            // These end by themselves: they stop their processes first.
+            tasks.spawn(etcd::run(Arc::clone(&context)));
+            tasks.spawn(control_plane::run_api_server(Arc::clone(&context)));
+            tasks.spawn(control_plane::run_controller_manager(Arc::clone(&context)));
+            tasks.spawn(control_plane::run_scheduler(Arc::clone(&context)));
+            spawn(Box::pin(control_plane::create_manifests(Arc::clone(&context))));
+            for address in &context.configuration().machine.virtual_addresses {
+                match address.parse() {
+                    Ok(address) => {
+                        spawn(Box::pin(forward::run_virtual_address(Arc::clone(&context), address)))
+                    }
+                    Err(error) => tracing::info!(%address, %error, "a virtual address that is none"),
+                }
+            }
+        }
+        Ok(Self { shared: Arc::new(Shared { context, tasks }) })
     }
 
     /// Lets a control plane that waits for it start etcd as a new cluster of one member. Returns at once; whether
@@ -134,34 +173,50 @@ impl Node {
     /// # Errors
     /// [`BootstrapError`]; none of them changed anything.
     pub fn bootstrap(&self) -> Result<(), BootstrapError> {
-        if !self.is_control_plane() {
+        if !self.context().is_control_plane() {
             return Err(BootstrapError::NotControlPlane);
         }
-        if self.etcd_data_is_empty() { Ok(()) } else { Err(BootstrapError::AlreadyExists) }
+        // Asked for already counts as existing: etcd's first file may not be there yet.
+        if !self.etcd_data_is_empty() || self.context().bootstrap_requested.send_replace(true) {
+            return Err(BootstrapError::AlreadyExists);
+        }
+        Ok(())
     }
 
     /// Ends all processes, as a reboot or loss of power does; data stays. Bounded: what doesn't end within seconds
     /// is killed.
     pub async fn stop(&self) {
-        tokio::task::yield_now().await;
+        let context = self.context();
+        context.stop.cancel();
+        self.shared.tasks.close();
+        if tokio::time::timeout(STOP, self.shared.tasks.wait()).await.is_err() {
+            tracing::warn!(node = context.hostname(), "parts of the node didn't end in time");
+        }
+        context.clusters.leave(context.address);
     }
 
     /// The services with their history.
     #[must_use]
     pub fn services(&self) -> Vec<Service> {
-        self.shared.services.snapshot()
+        self.context().services.snapshot()
     }
 
     /// Wakes whoever waits for a service to change.
     #[must_use]
     pub fn watch_services(&self) -> watch::Receiver<Vec<Service>> {
-        self.shared.services.subscribe()
+        self.context().services.subscribe()
+    }
+
+    /// The control plane's components on this node, and whoever waits is woken when one changes.
+    #[must_use]
+    pub fn watch_components(&self) -> watch::Receiver<Components> {
+        self.context().components.subscribe()
     }
 
     /// Whether etcd's data folder is empty or absent.
     #[must_use]
     pub fn etcd_data_is_empty(&self) -> bool {
-        is_empty(&self.shared.specification.data.join("etcd"))
+        is_empty(&self.context().etcd_data())
     }
 
     /// The members as this node's etcd lists them.
@@ -169,8 +224,7 @@ impl Node {
     /// # Errors
     /// [`EtcdError`].
     pub async fn etcd_members(&self) -> Result<Vec<EtcdMember>, EtcdError> {
-        tokio::task::yield_now().await;
-        Err(self.no_etcd())
+        self.etcd()?.members().await
     }
 
     /// This node's etcd's own status.
@@ -178,17 +232,15 @@ impl Node {
     /// # Errors
     /// [`EtcdError`].
     pub async fn etcd_status(&self) -> Result<EtcdStatus, EtcdError> {
-        tokio::task::yield_now().await;
-        Err(self.no_etcd())
+        self.etcd()?.status().await
     }
 
     /// Removes another member, as EtcdRemoveMemberByID does.
     ///
     /// # Errors
     /// [`EtcdError`]; `Refused` with etcd's own words where the cluster can't spare it or doesn't know it.
-    pub async fn etcd_remove_member(&self, _id: u64) -> Result<(), EtcdError> {
-        tokio::task::yield_now().await;
-        Err(self.no_etcd())
+    pub async fn etcd_remove_member(&self, id: u64) -> Result<(), EtcdError> {
+        self.etcd()?.remove(id).await
     }
 
     /// Gives the leadership to another member where this one holds it; answers whose it is now, or none when this
@@ -197,17 +249,30 @@ impl Node {
     /// # Errors
     /// [`EtcdError`].
     pub async fn etcd_forfeit_leadership(&self) -> Result<Option<EtcdMember>, EtcdError> {
-        tokio::task::yield_now().await;
-        Err(self.no_etcd())
+        let gateway = self.etcd()?;
+        let status = gateway.status().await?;
+        if status.leader != status.member_id {
+            return Ok(None);
+        }
+        let members = gateway.members().await?;
+        let successor = members
+            .into_iter()
+            .find(|member| member.id != status.member_id && !member.is_learner && !member.name.is_empty())
+            .ok_or(EtcdError::NoSuccessor)?;
+        gateway.transfer_leadership(successor.id).await?;
+        Ok(Some(successor))
     }
 
-    /// Leaves the etcd cluster and stops etcd, as EtcdLeaveCluster does.
+    /// Leaves the etcd cluster and stops etcd, as EtcdLeaveCluster does; its data stays.
     ///
     /// # Errors
     /// [`EtcdError`]; the last member can't leave.
     pub async fn etcd_leave(&self) -> Result<(), EtcdError> {
-        tokio::task::yield_now().await;
-        Err(self.no_etcd())
+        let gateway = self.etcd()?;
+        let status = gateway.status().await?;
+        gateway.remove(status.member_id).await?;
+        self.context().etcd_left.send_replace(true);
+        Ok(())
     }
 
     /// A kubeconfig of an administrator, newly signed with the cluster's CA, as Talos' Kubeconfig call gives it.
@@ -215,29 +280,84 @@ impl Node {
     /// # Errors
     /// [`KubeconfigError`].
     pub fn kubeconfig(&self) -> Result<Secret, KubeconfigError> {
-        Err(KubeconfigError::NotControlPlane)
+        if !self.context().is_control_plane() {
+            return Err(KubeconfigError::NotControlPlane);
+        }
+        files::admin_kubeconfig(self.context().configuration())
+            .map_err(|error| KubeconfigError::Certificate(error.to_string()))
     }
 
     /// What this control plane sees of its cluster; each look is bounded by seconds.
     pub async fn health(&self) -> Health {
-        tokio::task::yield_now().await;
-        let unknown = || HealthError { message: "no API server answers".to_owned() };
-        Health {
-            etcd: Err(unknown()),
-            nodes: Err(unknown()),
-            static_pods: Err(unknown()),
-            core_dns: Err(unknown()),
-            kube_proxy: Err(unknown()),
+        health::look(self.context()).await
+    }
+
+    fn context(&self) -> &Context {
+        &self.shared.context
+    }
+
+    fn etcd(&self) -> Result<etcd::Gateway, EtcdError> {
+        let context = self.context();
+        let running = self
+            .services()
+            .iter()
+            .any(|service| service.id == ServiceId::Etcd && service.state == ServiceState::Running);
+        if !running {
+            return Err(EtcdError::NotRunning { node: context.hostname().to_owned() });
+        }
+        etcd::gateway(context, context.address)
+            .map_err(|reason| EtcdError::Unreachable { address: context.address, reason })
+    }
+}
+
+async fn prepare(clusters: &Clusters, specification: NodeSpecification) -> Result<Context, StartError> {
+    let address = *specification
+        .addresses
+        .first()
+        .ok_or_else(|| StartError::NoAddress { hostname: specification.hostname.clone() })?;
+    let configuration = Arc::clone(&specification.configuration);
+    let control_plane = configuration.machine.kind.is_control_plane();
+    let programs: &[&str] = if control_plane {
+        &["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
+    } else {
+        &[]
+    };
+    for path in programs.iter().map(|name| clusters.binaries().join(name)) {
+        if !path.exists() {
+            return Err(StartError::MissingProgram { path });
         }
     }
-
-    fn is_control_plane(&self) -> bool {
-        self.shared.specification.configuration.machine.kind.is_control_plane()
+    for folder in ["logs", "secrets"].map(|name| specification.data.join(name)) {
+        tokio::fs::create_dir_all(&folder)
+            .await
+            .map_err(|source| StartError::Write { path: folder.clone(), source })?;
     }
-
-    fn no_etcd(&self) -> EtcdError {
-        EtcdError::NotRunning { node: self.shared.specification.hostname.clone() }
-    }
+    let sockets = tempfile::Builder::new()
+        .prefix("kontinuum-")
+        .tempdir()
+        .map_err(|source| StartError::Write { path: std::env::temp_dir(), source })?;
+    let ids: &[ServiceId] =
+        if control_plane { &[ServiceId::Etcd, ServiceId::Kubelet] } else { &[ServiceId::Kubelet] };
+    let membership = clusters.join(Member {
+        meeting_point: MeetingPoint::of(&configuration),
+        hostname: specification.hostname.clone(),
+        address,
+        api_server_port: control_plane.then_some(configuration.cluster.local_api_server_port),
+        etcd_running: false,
+    });
+    Ok(Context {
+        address,
+        clusters: clusters.clone(),
+        membership,
+        services: ServiceBoard::new(ids),
+        stop: CancellationToken::new(),
+        bootstrap_requested: watch::Sender::new(false),
+        etcd_left: watch::Sender::new(false),
+        etcd_healthy: watch::Sender::new(false),
+        components: watch::Sender::new(Components::default()),
+        sockets,
+        specification,
+    })
 }
 
 /// Empties a stopped node's data folder, as wiping EPHEMERAL does. An absent one is empty already.
@@ -252,6 +372,6 @@ pub async fn wipe(data: &Path) -> Result<(), WipeError> {
     }
 }
 
-fn is_empty(folder: &Path) -> bool {
+pub(super) fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
 }

@@ -1,0 +1,109 @@
+//! A cluster of simulated nodes, made from configurations of Talos' own generator.
+#![expect(dead_code, reason = "each test target uses its own part")]
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use simulator::configuration::{Generated, GenerationOptions, Judge};
+use simulator::kubernetes::{Clusters, Hardware, Node, NodeSpecification};
+
+use super::lab;
+
+/// Bounds what a test waits for.
+pub async fn within<F: Future>(seconds: u64, awaited: F) -> F::Output {
+    match tokio::time::timeout(Duration::from_secs(seconds), awaited).await {
+        Ok(output) => output,
+        Err(_) => panic!("not within {seconds} s"),
+    }
+}
+
+/// A cluster on a network of its own, such as `127.0.40`.
+pub struct TestCluster {
+    pub clusters: Clusters,
+    pub judge: Judge,
+    pub folder: tempfile::TempDir,
+    network: String,
+    generated: Generated,
+}
+
+impl TestCluster {
+    pub async fn new(network: &str) -> Self {
+        Self::with_options(network, GenerationOptions::default()).await
+    }
+
+    pub async fn with_options(network: &str, options: GenerationOptions) -> Self {
+        let judge = Judge::new(lab::program("talos-configuration"));
+        let mut patches = options.patches.clone();
+        patches.push("cluster: {proxy: {disabled: true}}".to_owned());
+        let options = GenerationOptions {
+            cluster_name: "demo".to_owned(),
+            endpoint: format!("https://{network}.11:6443"),
+            talos_version: "v1.13".to_owned(),
+            kubernetes_version: "1.36.3".to_owned(),
+            install_disk: "/dev/vda".to_owned(),
+            cni: "none".to_owned(),
+            patches,
+            ..options
+        };
+        let generated = judge.generate(&options).await.unwrap();
+        lab::program("kube-apiserver");
+        let clusters = Clusters::new(lab::folder().join("bin"));
+        Self { clusters, judge, folder: tempfile::tempdir().unwrap(), network: network.to_owned(), generated }
+    }
+
+    pub async fn control_plane(&self, host: u8) -> Node {
+        self.start(&format!("cp-{host}"), host, self.generated.control_plane.expose()).await
+    }
+
+    pub async fn worker(&self, host: u8) -> Node {
+        self.start(&format!("w-{host}"), host, self.generated.worker.expose()).await
+    }
+
+    pub fn control_plane_text(&self) -> &str {
+        self.generated.control_plane.expose()
+    }
+
+    pub async fn start(&self, hostname: &str, host: u8, configuration: &str) -> Node {
+        let decoded = self.judge.decode(configuration.as_bytes()).await.unwrap();
+        let address: IpAddr = format!("{}.{host}", self.network).parse().unwrap();
+        let specification = NodeSpecification {
+            hostname: hostname.to_owned(),
+            addresses: vec![address],
+            data: self.data(hostname),
+            configuration: Arc::new(decoded.configuration.unwrap()),
+            hardware: Hardware {
+                uuid: "7d1f3c2a-0000-4000-8000-000000000011".to_owned(),
+                processors: 4,
+                memory_bytes: 8 << 30,
+            },
+            talos_version: "v1.13.9".to_owned(),
+        };
+        Node::start(&self.clusters, specification).await.unwrap()
+    }
+
+    pub fn data(&self, hostname: &str) -> PathBuf {
+        self.folder.path().join(hostname)
+    }
+
+    /// Writes a node's kubeconfig to a file for `kubectl` and `helm`.
+    pub fn kubeconfig(&self, node: &Node) -> PathBuf {
+        let path = self.folder.path().join("kubeconfig");
+        std::fs::write(&path, node.kubeconfig().unwrap().expose()).unwrap();
+        path
+    }
+
+    pub async fn kubectl(&self, kubeconfig: &Path, arguments: &[&str]) -> Result<String, String> {
+        run("kubectl", kubeconfig, arguments).await
+    }
+}
+
+/// Runs a program of the lab with a kubeconfig; its output, or its errors when it fails.
+pub async fn run(program: &str, kubeconfig: &Path, arguments: &[&str]) -> Result<String, String> {
+    let mut command = tokio::process::Command::new(lab::program(program));
+    command.arg("--kubeconfig").arg(kubeconfig).args(arguments).kill_on_drop(true);
+    let output = within(180, command.output()).await.unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() { Ok(text) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
