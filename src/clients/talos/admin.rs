@@ -13,11 +13,11 @@ use super::health::{Health, HealthCheck};
 use super::lifetime::Applied;
 use super::observation::{MachineStatus, Service};
 use super::resources::MACHINE_STATUSES;
-use super::secret::Secret;
 use super::session::Session;
 use super::tls::Credentials;
 use super::watch::{Watch, Watching};
 use crate::domain::machine::Facts;
+use crate::domain::machine_configuration::Secret;
 use crate::domain::names::Address;
 
 /// A connection with mutual TLS to one machine of a cluster.

@@ -123,7 +123,9 @@ fn of_alert(alert: AlertDescription, offers_certificate: bool) -> Fault {
         (AlertDescription::CertificateRequired, _) | (AlertDescription::BadCertificate, false) => {
             Fault::CertificateRequired
         }
-        (AlertDescription::UnknownCA, _) => Fault::Foreign,
+        // All authorities of Talos have the same name: a verifier that goes by names finds a signature that doesn't
+        // fit (RFC 8446, 6.2: `decrypt_error`) where Go's says that it doesn't know the authority.
+        (AlertDescription::UnknownCA, _) | (AlertDescription::DecryptError, true) => Fault::Foreign,
         (AlertDescription::CertificateExpired, _) => Fault::OursExpired,
         (AlertDescription::BadCertificate, true) => {
             Fault::OursRefused("it is not one of a client".to_owned())

@@ -6,8 +6,8 @@ use flate2::read::GzDecoder;
 
 use super::deadline::CALL;
 use super::error::{Error, Fault};
-use super::secret::Secret;
 use super::session::Session;
+use crate::domain::machine_configuration::Secret;
 
 /// The largest kubeconfig that is read: a certificate authority's bundle of some hundred certificates.
 const MAXIMUM: u64 = 1 << 20;
@@ -57,7 +57,7 @@ mod tests {
         gzip.write_all(header.as_bytes()).unwrap();
         gzip.write_all(content.as_bytes()).unwrap();
         let archive = gzip.finish().unwrap();
-        assert_eq!(first_entry(&archive).unwrap().reveal(), content);
+        assert_eq!(first_entry(&archive).unwrap().expose(), content);
     }
 
     #[test]

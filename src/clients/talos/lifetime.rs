@@ -8,8 +8,8 @@ use talos_api::machine::{
 use super::deadline::{APPLY, CALL};
 use super::error::Error;
 use super::resources::MACHINE_CONFIGURATIONS;
-use super::secret::Secret;
 use super::session::Session;
+use crate::domain::machine_configuration::Secret;
 
 /// The partitions whose loss brings a machine back to maintenance mode with its boot loader and Talos on its disk.
 /// Never empty: an empty list wipes the disk, boot loader and all.
@@ -31,7 +31,7 @@ impl Session {
     /// The reply's details are not looked at: they hold an unredacted difference of the configurations.
     pub(super) async fn apply(&self, configuration: &Secret, dry_run: bool) -> Result<Applied, Error> {
         let request = ApplyConfigurationRequest {
-            data: configuration.reveal().as_bytes().to_vec(),
+            data: configuration.expose().as_bytes().to_vec(),
             mode: Mode::Auto.into(),
             dry_run,
             try_mode_timeout: None,

@@ -11,11 +11,11 @@ use super::fingerprint::Fingerprint;
 use super::lifetime::Applied;
 use super::observation::MachineStatus;
 use super::resources::MACHINE_STATUSES;
-use super::secret::Secret;
 use super::session::Session;
 use super::tls;
 use super::watch::{Watch, Watching};
 use crate::domain::machine::Facts;
+use crate::domain::machine_configuration::Secret;
 use crate::domain::names::Address;
 
 /// A connection to a machine in maintenance mode. Its certificate is not verified, since no authority has signed it;

@@ -43,6 +43,9 @@ impl Credentials {
             let root = root.map_err(|error| unusable("the authority's certificate", &error))?;
             roots.add(root).map_err(|error| unusable("the authority's certificate", &error))?;
         }
+        if roots.is_empty() {
+            return Err(unusable("the authority's certificate", &"there is none in the text"));
+        }
         let certificate = CertificateDer::from_pem_slice(certificate.as_bytes())
             .map_err(|error| unusable("the client's certificate", &error))?;
         // Go's label for Ed25519 keys stands around plain PKCS#8.
