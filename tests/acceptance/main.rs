@@ -8,6 +8,7 @@
 mod cases;
 mod charts;
 mod client;
+mod cluster;
 mod lab;
 mod process;
 mod rig;

@@ -29,9 +29,9 @@ const HEADER: &str = r#"terraform {
 "#;
 
 /// A command that makes no cluster.
-const QUICK: Duration = Duration::from_secs(60);
+pub(crate) const QUICK: Duration = Duration::from_secs(60);
 /// One that may make a cluster, on a busy machine.
-const LONG: Duration = Duration::from_secs(300);
+pub(crate) const LONG: Duration = Duration::from_secs(300);
 
 /// A network, a simulator, a root module with its state and inventory, and a client.
 pub(crate) struct Rig {
@@ -158,7 +158,7 @@ impl Rig {
         self.shown.borrow().last().map(|shown| shown.texts[2].clone()).unwrap_or_default()
     }
 
-    /// Starts the client without waiting for its end; its log is not searched.
+    /// Starts the client without waiting for its end. Its log is kept with the next command's.
     pub(crate) fn start(&self, arguments: &[&str]) -> Result<Running, Failed> {
         // Its output is read by the runtime.
         let _entered = self.runtime.enter();

@@ -1,7 +1,9 @@
 //! The cases.
 
 mod charts;
+mod cluster;
 mod discovery;
+mod faults;
 mod input;
 mod pools;
 mod secrets;
@@ -15,10 +17,18 @@ type Case = fn(&mut Rig) -> Result<(), Failed>;
 
 /// Every case with every client that it is for.
 pub(crate) fn all() -> Vec<Trial> {
-    [charts::cases(), discovery::cases(), input::cases(), pools::cases(), secrets::cases()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        charts::cases(),
+        cluster::cases(),
+        discovery::cases(),
+        faults::cases(),
+        input::cases(),
+        pools::cases(),
+        secrets::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Cases for one client: what they show does not hang on which.
