@@ -58,7 +58,7 @@ impl Cluster {
                 format!("    {name} = {{ address = \"{}\", role = \"{role}\" }}\n", rig.address(host))
             })
             .collect();
-        let (workers, pool) = match self.workers {
+        let (workers, worker_pool) = match self.workers {
             0 => (String::new(), String::new()),
             count => (
                 "workers = { general = { pool = kontinuum_instance_pool.worker, node_labels = { tier = \"general\" } } }"
@@ -75,7 +75,7 @@ resource "kontinuum_instance" "node" {{
   interfaces = [each.value.address]
   labels     = {{ role = each.value.role }}
 }}
-{}{pool}
+{}{worker_pool}
 resource "kontinuum_talos_cluster" "cluster" {{
   name               = "lab"
   talos_version      = "v1.13.9"
