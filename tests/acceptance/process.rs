@@ -65,6 +65,12 @@ impl Running {
 }
 
 impl Ended {
+    /// All that it showed, in one line: clients break their texts as the terminal is wide, and draw a bar beside them.
+    pub(crate) fn said(&self) -> String {
+        let words = self.stdout.split_whitespace().chain(self.stderr.split_whitespace());
+        words.filter(|word| !matches!(*word, "│" | "╷" | "╵")).collect::<Vec<_>>().join(" ")
+    }
+
     /// Fails, with all that the program said, unless it ended with that code.
     pub(crate) fn expect_code(self, code: i32) -> Result<Self, Failed> {
         if self.code == Some(code) {

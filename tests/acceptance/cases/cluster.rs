@@ -105,7 +105,7 @@ fn no_member(rig: &mut Rig) -> Result<(), Failed> {
     rig.module(&cluster.module(rig))?;
     let applied = rig.apply(&[])?.expect_code(1)?;
     for words in ["WaitingForInstances", "0 of 3"] {
-        assert!(applied.stderr.contains(words), "{}", applied.stderr);
+        assert!(applied.said().contains(words), "{}", applied.said());
     }
     assert!(rig.attributes(RESOURCE).is_err(), "a failed create is not in the state");
     Ok(())
@@ -117,7 +117,7 @@ fn short(rig: &mut Rig) -> Result<(), Failed> {
     let mut fewer = Cluster::of(1, 0)?;
     fewer.replicas = Some(3);
     let applied = fewer.apply(rig)?;
-    assert!(applied.stdout.contains("Warning: "), "{}", applied.stdout);
+    assert!(applied.said().contains("Warning: "), "{}", applied.said());
     assert_eq!(conditions(rig)?, READY);
     assert_eq!(node_count(rig)?, 1);
 

@@ -128,11 +128,11 @@ fn never_answers(rig: &mut Rig) -> Result<(), Failed> {
         rig.address(11)
     ))?;
     let applied = rig.apply(&[])?.expect_code(0)?;
-    assert!(applied.stdout.contains("Warning: "), "{}", applied.stdout);
+    assert!(applied.said().contains("Warning: "), "{}", applied.said());
     assert!(
-        applied.stdout.contains("refused"),
+        applied.said().contains("refused"),
         "the warning says what the address answered: {}",
-        applied.stdout
+        applied.said()
     );
     let off = rig.attributes("kontinuum_instance.off")?;
     assert_eq!(off["conditions"][0]["type"], "Discovered");
@@ -167,7 +167,7 @@ fn edits(rig: &mut Rig) -> Result<(), Failed> {
 
     rig.module(&module("a", r#"{ role = "control-plane", zone = "1" }"#))?;
     let planned = rig.plan(&[])?.expect_code(2)?;
-    assert!(planned.stdout.contains("1 to change, 0 to destroy"), "{}", planned.stdout);
+    assert!(planned.said().contains("1 to change, 0 to destroy"), "{}", planned.said());
     rig.apply(&[])?.expect_code(0)?;
     let node = rig.attributes("kontinuum_instance.node")?;
     assert_eq!(node["labels"], json!({ "role": "control-plane", "zone": "1" }));
@@ -176,7 +176,7 @@ fn edits(rig: &mut Rig) -> Result<(), Failed> {
 
     rig.module(&module("b", "null"))?;
     let planned = rig.plan(&[])?.expect_code(2)?;
-    assert!(planned.stdout.contains("# forces replacement"), "{}", planned.stdout);
+    assert!(planned.said().contains("# forces replacement"), "{}", planned.said());
     rig.apply(&[])?.expect_code(0)?;
     assert_ne!(rig.attributes("kontinuum_instance.node")?["uid"], uid);
     rig.plan(&[])?.expect_code(0)?;

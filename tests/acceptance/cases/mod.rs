@@ -1,5 +1,6 @@
 //! The cases.
 
+mod addons;
 mod charts;
 mod cluster;
 mod discovery;
@@ -18,6 +19,7 @@ type Case = fn(&mut Rig) -> Result<(), Failed>;
 /// Every case with every client that it is for.
 pub(crate) fn all() -> Vec<Trial> {
     [
+        addons::cases(),
         charts::cases(),
         cluster::cases(),
         discovery::cases(),

@@ -119,12 +119,12 @@ fn short_pool(rig: &mut Rig) -> Result<(), Failed> {
         .collect();
     rig.module(&format!("{fewer}{wanted}"))?;
     let applied = rig.apply(&[])?.expect_code(0)?;
-    assert!(applied.stdout.contains("Warning: "), "{}", applied.stdout);
+    assert!(applied.said().contains("Warning: "), "{}", applied.said());
     assert_eq!(members(rig, "all")?, ["m-1", "m-2"]);
     assert_eq!(condition(rig, "all")?, "True");
     // Nothing can be done about it: that is no change, but said again.
     let planned = rig.plan(&[])?.expect_code(0)?;
-    assert!(planned.stdout.contains("Warning: "), "{}", planned.stdout);
+    assert!(planned.said().contains("Warning: "), "{}", planned.said());
 
     rig.module(&format!("{instances}{wanted}"))?;
     rig.apply(&[])?.expect_code(0)?;
@@ -145,7 +145,7 @@ fn required_capacity(rig: &mut Rig) -> Result<(), Failed> {
     assert!(
         said.contains("kontinuum_instance_pool \"all\""),
         "the summary names the object: {}",
-        applied.stderr
+        applied.said()
     );
     // A failed create is not in the state, and the next one goes on.
     assert!(rig.attributes("kontinuum_instance_pool.all").is_err());
