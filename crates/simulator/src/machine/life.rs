@@ -1,0 +1,538 @@
+//! What a machine does from power-on to power-off, again and again.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use talos_api::common;
+use talos_api::machine::{SequenceEvent, sequence_event};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::boot::{Boot, Configuration};
+use super::disk::{DiskError, Volume};
+use super::{Command, Machine, Reset, Stage, installation};
+use crate::api::{self, Listener};
+use crate::configuration::{Decoded, MachineConfiguration};
+use crate::events::EventKind;
+use crate::kubernetes::{Hardware, Node, NodeSpecification};
+use crate::locked;
+use crate::resources::cluster::Role;
+use crate::tls::{Acceptance, Authority, AuthorityError, Versions};
+
+/// How long apid waits for running calls and streams when it leaves maintenance mode (1.13; 1.12: 5 s).
+const GRACE: Duration = Duration::from_secs(10);
+const GRACE_UP_TO_1_12: Duration = Duration::from_secs(5);
+/// How long the reply to the call that takes the machine down has to get out.
+const LAST_REPLY: Duration = Duration::from_millis(200);
+/// How often a control plane looks at its nodes while it runs.
+const NODES_SEEN_EVERY: Duration = Duration::from_secs(2);
+
+/// How a boot ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Down {
+    /// Comes back by itself.
+    Reboot,
+    /// Stays down until it is powered on.
+    Off,
+    /// The simulator ends.
+    End,
+}
+
+/// The machine's life. It ends when its task is aborted, or with the machine.
+pub(super) async fn run(machine: Arc<Machine>, mut commands: UnboundedReceiver<Command>) {
+    let mut powered = machine.specification.powered;
+    loop {
+        if powered {
+            powered = match boot(&machine, &mut commands).await {
+                Down::Reboot => !machine.faults.take_stay_down(),
+                Down::Off => false,
+                Down::End => return,
+            };
+            continue;
+        }
+        machine.enter(Stage::Off);
+        match commands.recv().await {
+            None => return,
+            Some(command) => powered = matches!(command, Command::PowerOn),
+        }
+    }
+}
+
+/// One boot, from firmware to the end.
+async fn boot(machine: &Arc<Machine>, commands: &mut UnboundedReceiver<Command>) -> Down {
+    machine.enter(Stage::Booting);
+    if let Err(down) = wait(commands, sleep(machine.specification.boot_time)).await {
+        return down;
+    }
+    if let Some(address) = machine.faults.take_new_address() {
+        *locked(&machine.address) = address;
+    }
+    let contents = match machine.disk.read() {
+        Ok(contents) => contents,
+        Err(error) => return broken(machine, &error),
+    };
+    machine.state.send_modify(|state| state.boots += 1);
+    let configuration = match &contents.configuration {
+        None => None,
+        Some(text) => match decode(machine, text).await {
+            Ok(configuration) => Some(Arc::new(configuration)),
+            Err(message) => {
+                machine.record(EventKind::Failure { message });
+                None
+            }
+        },
+    };
+    if let Some(address) = configuration.as_ref().and_then(|own| static_address(&own.view)) {
+        *locked(&machine.address) = address;
+    }
+    let boot = Arc::new(Boot::begin(Arc::clone(machine), contents.installed));
+    let mut life = Life { boot, listener: None };
+    life.tell_failed_installation();
+    let down = match life.live(configuration, commands).await {
+        Ok(never) => match never {},
+        Err(down) => down,
+    };
+    life.end(down).await;
+    down
+}
+
+/// A machine that is up.
+struct Life {
+    boot: Arc<Boot>,
+    listener: Option<Listener>,
+}
+
+/// A life ends, one way or another; it never comes to a result.
+enum Never {}
+
+impl Life {
+    async fn live(
+        &mut self,
+        configuration: Option<Arc<Configuration>>,
+        commands: &mut UnboundedReceiver<Command>,
+    ) -> Result<Never, Down> {
+        let configuration = match configuration {
+            Some(configuration) => configuration,
+            None => {
+                let configuration = self.maintain(commands).await?;
+                if self.boot.installed().is_none() {
+                    self.install(&configuration, commands).await?;
+                }
+                configuration
+            }
+        };
+        self.serve_kubernetes(configuration, commands).await
+    }
+
+    /// Maintenance mode, until there is a configuration.
+    async fn maintain(
+        &mut self,
+        commands: &mut UnboundedReceiver<Command>,
+    ) -> Result<Arc<Configuration>, Down> {
+        let boot = &self.boot;
+        let names = boot.certificate_names(None);
+        let acceptance = Acceptance::maintenance(&boot.machine.clock, names, tls_versions(boot));
+        self.listen(acceptance, false).await;
+        self.boot.enter(Stage::Maintenance);
+        let configuration = loop {
+            match commands.recv().await {
+                None => return Err(Down::End),
+                Some(Command::Configure(configuration)) => break configuration,
+                Some(command) => {
+                    if let Some(down) = takes_down(&command) {
+                        return Err(down);
+                    }
+                }
+            }
+        };
+        // What the machine runs with from now on.
+        self.boot.take(&configuration);
+        if let Some(listener) = self.listener.take() {
+            let new = self.boot.version.apid_in_maintenance();
+            wait(commands, listener.close(if new { GRACE } else { GRACE_UP_TO_1_12 })).await?;
+            self.closed();
+        }
+        Ok(configuration)
+    }
+
+    /// Installs Talos and reboots, or fails and reboots.
+    async fn install(
+        &mut self,
+        configuration: &Arc<Configuration>,
+        commands: &mut UnboundedReceiver<Command>,
+    ) -> Result<Never, Down> {
+        let boot = Arc::clone(&self.boot);
+        let machine = &boot.machine;
+        boot.enter(Stage::Installing);
+        boot.log.publish(
+            "machine.SequenceEvent",
+            &sequence("install", sequence_event::Action::Start, None),
+            "",
+        );
+        if let Some(authority) = self.authority(&configuration.view) {
+            self.listen_mutually(&configuration.view, &authority).await;
+        }
+        wait(commands, sleep(machine.specification.install_time)).await?;
+        let planned = match machine.faults.take_failed_installation() {
+            Some(error) => Err(error),
+            None => installation::plan(
+                configuration.view.machine.install.as_ref(),
+                &machine.specification.disks(),
+                machine.faults.take_installed_version(),
+            ),
+        };
+        let installed = planned.and_then(|installed| {
+            machine.disk.install(&installed).map_err(|error| error.to_string())?;
+            machine.disk.store_configuration(&configuration.text).map_err(|error| error.to_string())?;
+            Ok(installed)
+        });
+        match installed {
+            Ok(installed) => {
+                boot.log.kernel(&format!("installation of {} complete", installed.version));
+                boot.take_installed(installed);
+                let done = sequence("install", sequence_event::Action::Stop, None);
+                boot.log.publish("machine.SequenceEvent", &done, "");
+            }
+            Err(error) => {
+                let message = format!("task install (1/1): failed: {error}");
+                boot.fail(&message);
+                *locked(&machine.failed_installation) = Some(message);
+            }
+        }
+        Err(Down::Reboot)
+    }
+
+    /// A configured machine: its API, and its Kubernetes once the time is in sync.
+    async fn serve_kubernetes(
+        &mut self,
+        mut configuration: Arc<Configuration>,
+        commands: &mut UnboundedReceiver<Command>,
+    ) -> Result<Never, Down> {
+        let boot = Arc::clone(&self.boot);
+        let machine = &boot.machine;
+        if let Err(error) = machine.disk.store_configuration(&configuration.text) {
+            boot.fail(&error.to_string());
+        }
+        boot.take(&configuration);
+        boot.enter(Stage::Booting);
+        let authority = self.authority(&configuration.view);
+        if let Some(authority) = &authority {
+            self.listen_mutually(&configuration.view, authority).await;
+        }
+        let _serving = authority.filter(|_| boot.role() == Role::ControlPlane).map(|authority| {
+            machine.site.trust.serve(&machine.specification.name, &configuration.view, authority)
+        });
+        let mut faults = machine.faults.watch();
+        let mut nodes = machine.site.nodes.watch();
+        let mut look = tokio::time::interval(NODES_SEEN_EVERY);
+        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        self.start_kubernetes(&configuration.view).await;
+        loop {
+            let node = boot.node();
+            let mut services = node.as_ref().map(Node::watch_services);
+            let wait_for_services = async {
+                match &mut services {
+                    Some(services) => services.changed().await.is_ok(),
+                    None => std::future::pending().await,
+                }
+            };
+            let wait_for_trust = async {
+                if self.listener.is_some() || boot.role() == Role::ControlPlane {
+                    std::future::pending::<()>().await;
+                }
+                machine.site.trust.wait_for(Arc::clone(&configuration.view)).await
+            };
+            boot.show_status();
+            tokio::select! {
+                command = commands.recv() => match command {
+                    None => return Err(Down::End),
+                    Some(Command::Reconfigure(new)) => {
+                        self.reconfigure(&new).await;
+                        configuration = new;
+                    }
+                    Some(Command::Reset(reset)) => return Err(self.reset(&reset).await),
+                    Some(Command::Upgrade(version, schematic)) => {
+                        return Err(self.upgrade(version, schematic));
+                    }
+                    Some(command) => if let Some(down) = takes_down(&command) {
+                        return Err(down);
+                    },
+                },
+                running = wait_for_services => if !running {
+                    boot.take_node(None);
+                },
+                authority = wait_for_trust => self.listen_mutually(&configuration.view, &authority).await,
+                _ = faults.changed() => self.start_kubernetes(&configuration.view).await,
+                _ = nodes.changed() => {}
+                _ = look.tick() => self.look_at_nodes(&configuration.view).await,
+            }
+        }
+    }
+
+    /// Starts Kubernetes unless it runs already, or must wait for the clock.
+    async fn start_kubernetes(&self, configuration: &Arc<MachineConfiguration>) {
+        let boot = &self.boot;
+        let machine = &boot.machine;
+        if boot.node().is_some() || !boot.time_in_sync() {
+            return;
+        }
+        if machine.faults.take_foreign_etcd_data()
+            && let Err(error) = machine.disk.put_foreign_etcd_data()
+        {
+            boot.fail(&error.to_string());
+        }
+        let specification = NodeSpecification {
+            hostname: boot.hostname().unwrap_or_default(),
+            addresses: boot.addresses(),
+            data: machine.disk.ephemeral(),
+            configuration: Arc::clone(configuration),
+            hardware: Hardware {
+                uuid: machine.specification.uuid(),
+                processors: machine.specification.processors,
+                memory_bytes: machine.specification.memory.bytes(),
+            },
+            talos_version: boot.version.to_string(),
+        };
+        match Node::start(&machine.site.clusters, specification).await {
+            Ok(node) => boot.take_node(Some(node)),
+            Err(error) => boot.fail(&format!("failed to {error}")),
+        }
+    }
+
+    /// Takes over a configuration as the machine runs. Kubernetes is started anew where anything differs.
+    async fn reconfigure(&self, configuration: &Arc<Configuration>) {
+        let boot = &self.boot;
+        let same = boot.configuration().is_some_and(|before| before.text == configuration.text);
+        boot.take(configuration);
+        if same {
+            return;
+        }
+        if let Some(node) = boot.node() {
+            boot.take_node(None);
+            node.stop().await;
+        }
+        self.start_kubernetes(&configuration.view).await;
+    }
+
+    /// Publishes what this control plane sees of its cluster's nodes.
+    async fn look_at_nodes(&self, configuration: &MachineConfiguration) {
+        let boot = &self.boot;
+        let Some(node) = boot.node().filter(|_| boot.role() == Role::ControlPlane) else { return };
+        if let Ok(nodes) = node.health().await.nodes {
+            boot.machine.site.nodes.publish(&configuration.cluster.id, nodes);
+        }
+        if let Ok(status) = node.etcd_status().await {
+            boot.store.put(crate::resources::cluster::etcd_member(status.member_id));
+        }
+    }
+
+    /// Wipes; a graceful reset that cannot leave etcd reboots without having wiped anything.
+    async fn reset(&self, reset: &Reset) -> Down {
+        let boot = &self.boot;
+        boot.enter(Stage::Resetting);
+        let started = sequence("reset", sequence_event::Action::Start, None);
+        boot.log.publish("machine.SequenceEvent", &started, &reset.actor);
+        let wiped = self.wipe(reset).await;
+        let error = wiped.err();
+        if let Some(error) = &error {
+            boot.fail(&format!("reset failed: {error}"));
+        }
+        let stopped = sequence("reset", sequence_event::Action::Stop, error.clone());
+        boot.log.publish("machine.SequenceEvent", &stopped, &reset.actor);
+        if reset.reboot || error.is_some() { Down::Reboot } else { Down::Off }
+    }
+
+    async fn wipe(&self, reset: &Reset) -> Result<(), String> {
+        let boot = &self.boot;
+        if let Some(node) = boot.node() {
+            let leaves = reset.graceful && boot.role() == Role::ControlPlane && !node.etcd_data_is_empty();
+            if leaves {
+                node.etcd_leave().await.map_err(|error| format!("failed to leave etcd: {error}"))?;
+            }
+            node.stop().await;
+            boot.take_node(None);
+        }
+        for volume in &reset.volumes {
+            match volume {
+                Volume::Ephemeral => {
+                    let data = boot.machine.disk.ephemeral();
+                    crate::kubernetes::wipe(&data).await.map_err(|error| format!("failed to {error}"))?;
+                }
+                Volume::Meta | Volume::State => {
+                    boot.machine.disk.wipe(*volume).map_err(|error| error.to_string())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts another version on the disk and reboots into it.
+    fn upgrade(&self, version: crate::world::TalosVersion, schematic: Option<String>) -> Down {
+        let boot = &self.boot;
+        boot.enter(Stage::Upgrading);
+        if let Some(installed) = boot.installed() {
+            let installed = super::disk::Installed { version, schematic, ..installed };
+            if let Err(error) = boot.machine.disk.install(&installed) {
+                boot.fail(&error.to_string());
+            }
+        }
+        Down::Reboot
+    }
+
+    /// The authority that signs the API's certificate: the configuration's own, or that of a control plane for a worker.
+    fn authority(&self, configuration: &MachineConfiguration) -> Option<Arc<Authority>> {
+        let own = configuration.machine.ca.as_ref()?;
+        if own.key.is_empty() {
+            return self.boot.machine.site.trust.find(configuration);
+        }
+        match Authority::from_pem(&own.certificate, own.key.expose()) {
+            Ok(authority) => Some(Arc::new(authority)),
+            Err(error) => {
+                self.boot.fail(&format!("service[apid](Failed): {}", chain(&error)));
+                None
+            }
+        }
+    }
+
+    async fn listen_mutually(&mut self, configuration: &MachineConfiguration, authority: &Authority) {
+        let boot = &self.boot;
+        let acceptance = Acceptance::mutual(
+            &boot.machine.clock,
+            authority,
+            &configuration.machine.accepted_cas,
+            boot.certificate_names(Some(configuration)),
+            tls_versions(boot),
+        );
+        self.listen(acceptance, true).await;
+    }
+
+    async fn listen(&mut self, acceptance: Result<Acceptance, AuthorityError>, mutual: bool) {
+        let boot = &self.boot;
+        let acceptance = match acceptance {
+            Ok(acceptance) => acceptance,
+            Err(error) => return boot.fail(&format!("service[apid](Failed): {}", chain(&error))),
+        };
+        let address = boot.machine.listener();
+        match Listener::open(address, acceptance, mutual, api::gate(boot, mutual)).await {
+            Ok(listener) => {
+                self.listener = Some(listener);
+                boot.machine.state.send_modify(|state| state.listening = Some(address));
+                boot.machine.record(EventKind::Listening { address, mutual });
+            }
+            Err(error) => {
+                boot.fail(&format!("service[apid](Failed): failed to listen on {address}: {error}"))
+            }
+        }
+    }
+
+    fn closed(&self) {
+        self.boot.machine.state.send_modify(|state| state.listening = None);
+        self.boot.machine.record(EventKind::Closed);
+    }
+
+    /// Tells what the boot before left: the failed installation, as a serial console would still show it.
+    fn tell_failed_installation(&self) {
+        let Some(message) = locked(&self.boot.machine.failed_installation).take() else { return };
+        self.boot.log.kernel(&format!("phase install (1/1): {message}"));
+        let stopped = sequence("install", sequence_event::Action::Stop, Some(message));
+        self.boot.log.publish("machine.SequenceEvent", &stopped, "");
+    }
+
+    /// Goes down: a reboot in order, the loss of power at once.
+    async fn end(mut self, down: Down) {
+        let boot = &self.boot;
+        let in_order = down == Down::Reboot;
+        if in_order {
+            boot.enter(Stage::Rebooting);
+        }
+        if let Some(listener) = self.listener.take() {
+            if in_order {
+                listener.close(LAST_REPLY).await;
+            } else {
+                listener.cut().await;
+            }
+            self.closed();
+        }
+        if let Some(node) = self.boot.node() {
+            node.stop().await;
+            self.boot.take_node(None);
+        }
+    }
+}
+
+/// How a command takes any machine down, if it does.
+fn takes_down(command: &Command) -> Option<Down> {
+    match command {
+        Command::PowerOff | Command::ShutDown => Some(Down::Off),
+        Command::Reboot => Some(Down::Reboot),
+        Command::PowerOn
+        | Command::Configure(_)
+        | Command::Reconfigure(_)
+        | Command::Reset(_)
+        | Command::Upgrade(..) => None,
+    }
+}
+
+/// Waits, unless the machine is taken down first.
+async fn wait<T>(
+    commands: &mut UnboundedReceiver<Command>,
+    work: impl Future<Output = T>,
+) -> Result<T, Down> {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            done = work.as_mut() => return Ok(done),
+            command = commands.recv() => match command {
+                None => return Err(Down::End),
+                Some(command) => if let Some(down) = takes_down(&command) {
+                    return Err(down);
+                },
+            },
+        }
+    }
+}
+
+/// The time that hardware takes: it is part of what is simulated.
+async fn sleep(duration: SignedDuration) {
+    tokio::time::sleep(duration.unsigned_abs()).await;
+}
+
+fn broken(machine: &Machine, error: &DiskError) -> Down {
+    machine.record(EventKind::Failure { message: chain(error) });
+    Down::Off
+}
+
+/// Decodes the configuration on the disk.
+async fn decode(machine: &Machine, text: &[u8]) -> Result<Configuration, String> {
+    let decoded: Decoded = machine.site.judge.decode(text).await.map_err(|error| error.to_string())?;
+    let view = decoded.configuration.ok_or("the configuration on the disk is not complete for boot")?;
+    Ok(Configuration { text: text.to_vec(), view: Arc::new(view) })
+}
+
+/// The first static address of a configuration: where the machine listens once it has it.
+fn static_address(configuration: &MachineConfiguration) -> Option<std::net::IpAddr> {
+    let address = configuration.machine.addresses.first()?;
+    address.split('/').next()?.parse().ok()
+}
+
+fn tls_versions(boot: &Boot) -> Versions {
+    if boot.version.apid_in_maintenance() { Versions::Only13 } else { Versions::Both12And13 }
+}
+
+fn sequence(name: &str, action: sequence_event::Action, error: Option<String>) -> SequenceEvent {
+    let error =
+        error.map(|message| common::Error { code: common::Code::Fatal.into(), message, details: Vec::new() });
+    SequenceEvent { sequence: name.to_owned(), action: action.into(), error }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
