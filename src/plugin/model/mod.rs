@@ -8,6 +8,8 @@ mod decode;
 mod encode;
 mod field;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 use super::attr::Attr;
 use super::schema::DefaultValue;

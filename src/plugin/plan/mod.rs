@@ -2,6 +2,8 @@
 
 mod contract;
 mod replace;
+#[cfg(test)]
+mod tests;
 
 use super::schema::{AttributeSchema, DefaultValue, Kind};
 use super::value::{Number, Value};

@@ -3,6 +3,8 @@
 mod json;
 mod msgpack;
 mod number;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use std::collections::BTreeMap;
 use std::fmt;

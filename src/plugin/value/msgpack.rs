@@ -91,3 +91,91 @@ fn encode(value: Value) -> Wire {
         }
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::testing::{json, value};
+    use super::*;
+
+    /// Bytes as Terraform 1.11 sent them for these values.
+    #[test]
+    fn what_terraform_sends_is_read() {
+        let cases: [(&[u8], serde_json::Value); 11] = [
+            (b"", json!(null)),
+            (b"\xc0", json!(null)),
+            (b"\x01", json!(1)),
+            (b"\xff", json!(-1)),
+            (b"\xcb\x3f\xf8\0\0\0\0\0\0", json!(1.5)),
+            (b"\xa30.1", json!("0.1")),
+            (b"\xd4\0\0", json!("<unknown>")),
+            (b"\xc7\x09\x0c\x82\x01\xc2\x02\xa4pre-", json!("<unknown>")),
+            (b"\x92\xc3\xc2", json!([true, false])),
+            (b"\x81\xa1a\xc0", json!({ "a": null })),
+            (b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff", json!(u64::MAX)),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(json(&from_message_pack(bytes).unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused() {
+        let deep = [b"\x91".repeat(100), b"\xc0".to_vec()].concat();
+        let cases: [(&[u8], &str); 7] = [
+            (b"\xc0\xc0", "1 bytes follow"),
+            (b"\xa5ab", "failed to read a MessagePack value"),
+            (&deep, "deeper than 64"),
+            (b"\x81\x01\xc0", "key that is not a string"),
+            (b"\xc4\x01a", "binary value"),
+            (b"\xa1\xff", "not UTF-8"),
+            (b"\xcb\x7f\xf0\0\0\0\0\0\0", "not finite"),
+        ];
+        for (bytes, text) in cases {
+            let error = from_message_pack(bytes).unwrap_err().to_string();
+            assert!(error.contains(text), "{error}");
+        }
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            Just(Value::Unknown),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i64>().prop_map(|number| Value::Number(Number::Integer(number))),
+            any::<u64>().prop_map(|number| Value::Number(Number::from_u64(number))),
+            any::<f64>().prop_filter_map("finite", |number| Number::from_f64(number).map(Value::Number)),
+            ".*".prop_map(Value::String),
+        ];
+        leaf.prop_recursive(5, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::List),
+                prop::collection::btree_map(".{0,9}", inner, 0..6).prop_map(Value::Object),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(value in any_value()) {
+            let bytes = to_message_pack(value.clone()).unwrap();
+            prop_assert_eq!(json(&from_message_pack(&bytes).unwrap()), json(&value));
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(value) = from_message_pack(&bytes) {
+                to_message_pack(value).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn decimal_numbers_travel_as_text() {
+        let bytes = to_message_pack(value(json!(0.1))).unwrap();
+        assert_eq!(bytes, b"\xa30.1");
+    }
+}
