@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
+use super::conform::{received, stored};
 use super::model::{attributes_of, decode, encode};
 use super::plan;
 use super::resource::{Change, Failure};
-use super::schema::{AttributeSchema, Kind, Schema};
+use super::schema::{AttributeSchema, Schema};
 use super::value::Value;
 use super::{DataSource, Diagnostics, Model, Operation, Path, Resource};
 
@@ -81,12 +82,16 @@ impl<R: Resource> ErasedResource<R::Data> for Typed<R> {
     }
 
     fn validate(self: Arc<Self>, config: Value, operation: Operation<R::Data>) -> Answer<()> {
-        Box::pin(async move { self.implementation.validate(decode_root(config)?, &operation).await })
+        Box::pin(async move {
+            let config = received(&self.schema.attributes, config);
+            self.implementation.validate(decode_root(config)?, &operation).await
+        })
     }
 
     fn plan(self: Arc<Self>, config: Value, prior: Value, operation: Operation<R::Data>) -> Answer<Planned> {
         Box::pin(async move {
             let attributes = &self.schema.attributes;
+            let [config, prior] = [config, prior].map(|value| received(attributes, value));
             let proposal = plan::propose(attributes, &config, &prior);
             let change = Change {
                 config: decode_root(config.clone())?,
@@ -107,6 +112,7 @@ impl<R: Resource> ErasedResource<R::Data> for Typed<R> {
 
     fn create(self: Arc<Self>, planned: Value, operation: Operation<R::Data>) -> Answer<Value> {
         Box::pin(async move {
+            let planned = received(&self.schema.attributes, planned);
             let made = self.implementation.create(decode_root(planned.clone())?, &operation).await?;
             result(&planned, made)
         })
@@ -114,6 +120,7 @@ impl<R: Resource> ErasedResource<R::Data> for Typed<R> {
 
     fn read(self: Arc<Self>, prior: Value, operation: Operation<R::Data>) -> Answer<Value> {
         Box::pin(async move {
+            let prior = received(&self.schema.attributes, prior);
             let Some(found) = self.implementation.read(decode_root(prior.clone())?, &operation).await? else {
                 return Ok(Value::Null);
             };
@@ -130,6 +137,7 @@ impl<R: Resource> ErasedResource<R::Data> for Typed<R> {
         operation: Operation<R::Data>,
     ) -> Answer<Value, Failure<Value>> {
         Box::pin(async move {
+            let [prior, planned] = [prior, planned].map(|value| received(&self.schema.attributes, value));
             let (before, after) = (decode_root(prior.clone())?, decode_root(planned.clone())?);
             match self.implementation.update(before, after, &operation).await {
                 Ok(made) => result(&planned, made).map_err(Failure::from),
@@ -152,9 +160,10 @@ impl<R: Resource> ErasedResource<R::Data> for Typed<R> {
     }
 
     fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<Value, Diagnostics> {
+        let attributes = &self.schema.attributes;
         let present =
             if version == R::VERSION { state } else { self.implementation.upgrade(version, state)? };
-        let value = conform(&self.schema.attributes, present.into());
+        let value = received(attributes, stored(attributes, present.into()));
         // Decoded for its errors: what the model cannot read would fail at every later step.
         decode_root::<R::Model>(value.clone())?;
         Ok(value)
@@ -167,11 +176,15 @@ impl<S: DataSource> ErasedDataSource<S::Data> for Typed<S> {
     }
 
     fn validate(self: Arc<Self>, config: Value, operation: Operation<S::Data>) -> Answer<()> {
-        Box::pin(async move { self.implementation.validate(decode_root(config)?, &operation).await })
+        Box::pin(async move {
+            let config = received(&self.schema.attributes, config);
+            self.implementation.validate(decode_root(config)?, &operation).await
+        })
     }
 
     fn read(self: Arc<Self>, config: Value, operation: Operation<S::Data>) -> Answer<Value> {
         Box::pin(async move {
+            let config = received(&self.schema.attributes, config);
             let expected = plan::propose(&self.schema.attributes, &config, &Value::Null);
             let asked = plan::asked(&self.schema.attributes, &config);
             let found = self.implementation.read(decode_root(asked)?, &operation).await?;
@@ -202,27 +215,4 @@ fn failure(
         keeps.then_some(observed)
     });
     Failure { diagnostics, observed }
-}
-
-/// A stored object in the present form: no attribute that the schema lacks, null for what is not there.
-fn conform(attributes: &[AttributeSchema], state: Value) -> Value {
-    let Value::Object(mut fields) = state else { return state };
-    let fields = attributes.iter().map(|attribute| {
-        let stored = fields.remove(attribute.name).unwrap_or_default();
-        (attribute.name.to_owned(), conform_value(&attribute.kind, stored))
-    });
-    Value::Object(fields.collect())
-}
-
-fn conform_value(kind: &Kind, stored: Value) -> Value {
-    match (kind, stored) {
-        (Kind::Object(attributes), stored) => conform(attributes, stored),
-        (Kind::List(kind), Value::List(items)) => {
-            Value::List(items.into_iter().map(|item| conform_value(kind, item)).collect())
-        }
-        (Kind::Map(kind), Value::Object(entries)) => {
-            Value::Object(entries.into_iter().map(|(key, entry)| (key, conform_value(kind, entry))).collect())
-        }
-        (Kind::Bool | Kind::Number | Kind::String | Kind::List(_) | Kind::Map(_), stored) => stored,
-    }
 }

@@ -106,6 +106,7 @@
 //! `main` is then no more than [`serve`]`(Example)`.
 
 mod attr;
+mod conform;
 mod data_source;
 mod diagnostic;
 mod erased;

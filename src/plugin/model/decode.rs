@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::field::decode_attr;
+use super::field::{decode_attr, unexpected};
 use super::{Attribute, Field, Model, Visitor};
 use crate::plugin::attr::Attr;
 use crate::plugin::value::Value;
@@ -12,24 +12,18 @@ use crate::plugin::{Diagnostic, Diagnostics, Path};
 /// are null.
 pub(crate) fn decode<M: Model>(value: Value, path: &Path) -> Result<M, Diagnostics> {
     let Value::Object(fields) = value else {
-        return Err(Diagnostic::error(
-            format!("{path} has the wrong type"),
-            format!("Expected an object, got {}.", value.what()),
-        )
-        .at(path.clone())
-        .into());
+        return Err(unexpected(path, "an object", value.what()));
     };
     let mut decoder = Decoder { fields, path, errors: Diagnostics::new() };
     let mut model = M::default();
     model.attributes(&mut decoder);
     for name in decoder.fields.keys() {
-        decoder.errors.push(
-            Diagnostic::error(
-                format!("{name} is not an attribute"),
-                "The schema has no attribute of that name.",
-            )
-            .at(path.clone()),
+        let error = Diagnostic::error(
+            format!("{name} is not an attribute"),
+            "The schema has no attribute of that name.",
         );
+        // Not at its own path: a client cannot show what its schema lacks.
+        decoder.errors.push(if path.steps().is_empty() { error } else { error.at(path.clone()) });
     }
     decoder.errors.into_result(model)
 }

@@ -37,7 +37,14 @@ pub(super) fn encode_attr<T: Field>(attr: Attr<T>) -> Value {
     }
 }
 
-fn unexpected(path: &Path, expected: &str, came: &str) -> Diagnostics {
+/// A value of another type than the attribute's.
+pub(super) fn unexpected(path: &Path, expected: &str, came: &str) -> Diagnostics {
+    if path.steps().is_empty() {
+        return Diagnostics::error(
+            "the resource's object has the wrong type",
+            format!("Expected {expected}, got {came}."),
+        );
+    }
     Diagnostic::error(format!("{path} has the wrong type"), format!("Expected {expected}, got {came}."))
         .at(path.clone())
         .into()

@@ -115,7 +115,7 @@ fn all_that_is_wrong_is_said_at_once_and_where() {
             "Error: many[1].name has the wrong type (at many[1].name): Expected a string, got a list.",
             "Error: named[\"k\"].tokens[0] has the wrong type (at named[\"k\"].tokens[0]): \
              Expected a string, got a bool.",
-            "Error: surprise is not an attribute (at ): The schema has no attribute of that name.",
+            "Error: surprise is not an attribute: The schema has no attribute of that name.",
         ]
     );
 }

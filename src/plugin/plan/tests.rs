@@ -4,9 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::model::attributes_of;
 use super::super::value::testing::{json, value};
-use super::super::{
-    Attr, List, Map, Model, Visitor, computed, optional, optional_computed, required,
-};
+use super::super::{Attr, List, Map, Model, Visitor, computed, optional, optional_computed, required};
 use super::{applied, asked, observed, planned, propose, replacements};
 
 #[derive(Clone, Default)]
@@ -129,7 +127,10 @@ fn a_new_element_has_unknown_computed_values_and_an_old_one_keeps_its_own() {
 #[test]
 fn what_the_user_leaves_unknown_stays_unknown() {
     let planned = plan(with(same_config(), json!({ "note": "<unknown>", "parts": "<unknown>" })), prior());
-    assert_eq!((planned.get("note"), planned.get("parts")), (Some(&json!("<unknown>")), Some(&json!("<unknown>"))));
+    assert_eq!(
+        (planned.get("note"), planned.get("parts")),
+        (Some(&json!("<unknown>")), Some(&json!("<unknown>")))
+    );
 }
 
 #[test]
@@ -166,7 +167,10 @@ fn a_plan_may_set_what_is_computed_and_nothing_else() {
     };
     assert_eq!(check(prior()), "");
     assert_eq!(check(with(prior(), json!({ "uid": "<unknown>", "version": "v2", "size": 7 }))), "");
-    assert!(check(with(prior(), json!({ "name": "b" }))).contains("At name: expected a string with another value"));
+    assert!(
+        check(with(prior(), json!({ "name": "b" })))
+            .contains("At name: expected a string with another value")
+    );
     assert!(check(with(prior(), json!({ "note": "n" }))).contains("At note: expected null, got a string"));
     let parts = json!({ "x": part("door", json!("s2"), json!(false)) });
     assert!(check(with(prior(), json!({ "parts": parts }))).contains(r#"At parts["x"].kind"#));
@@ -181,7 +185,9 @@ fn a_result_is_what_was_planned_where_that_was_known() {
     };
     let disk = part("ssd", json!("s"), json!(false));
     assert_eq!(check(with(prior(), json!({ "disks": [disk, null] }))), "");
-    assert!(check(with(prior(), json!({ "disks": [disk] }))).contains("At disks: expected 2 elements, got 1"));
+    assert!(
+        check(with(prior(), json!({ "disks": [disk] }))).contains("At disks: expected 2 elements, got 1")
+    );
     assert!(check(with(prior(), json!({ "disks": [disk, disk] }))).contains("At disks[1]: expected null"));
     let unknown = json!({ "disks": [part("ssd", json!("<unknown>"), json!(false)), null] });
     assert!(check(with(prior(), unknown)).contains("At disks[0].serial: the value is still unknown"));
@@ -191,16 +197,23 @@ fn a_result_is_what_was_planned_where_that_was_known() {
 
 #[test]
 fn a_failed_update_may_change_what_only_the_provider_sets() {
-    let check = |result: Json| observed(&attributes_of::<Thing>(), &value(prior()), &value(result)).to_string();
+    let check =
+        |result: Json| observed(&attributes_of::<Thing>(), &value(prior()), &value(result)).to_string();
     assert_eq!(check(with(prior(), json!({ "uid": "u2", "generation": 4 }))), "");
-    assert_eq!(check(with(prior(), json!({ "parts": { "x": part("wheel", json!("s2"), json!(false)) } }))), "");
+    assert_eq!(
+        check(with(prior(), json!({ "parts": { "x": part("wheel", json!("s2"), json!(false)) } }))),
+        ""
+    );
     assert!(check(with(prior(), json!({ "version": "v2" }))).contains("At version"));
     assert!(check(with(prior(), json!({ "note": "n" }))).contains("At note"));
-    assert!(check(with(prior(), json!({ "uid": "<unknown>" }))).contains("At uid: the value is still unknown"));
+    assert!(
+        check(with(prior(), json!({ "uid": "<unknown>" }))).contains("At uid: the value is still unknown")
+    );
 }
 
 #[test]
 fn no_message_shows_a_value() {
-    let [config, prior, plan] = [same_config(), prior(), with(prior(), json!({ "name": "hunter2" }))].map(value);
+    let [config, prior, plan] =
+        [same_config(), prior(), with(prior(), json!({ "name": "hunter2" }))].map(value);
     assert!(!planned(&attributes_of::<Thing>(), &config, &prior, &plan).to_string().contains("hunter2"));
 }
