@@ -4,7 +4,22 @@
 //! Talos patches, and judged before it is sent.
 
 mod contract;
+mod decode;
+mod document;
+mod encode;
+mod generate;
+mod inputs;
+mod installer;
+mod merge;
+mod problem;
+mod scalars;
+mod schema;
 mod secrets;
 
 pub use contract::{Contract, ContractError};
+pub use document::{MachineConfiguration, ParseError};
+pub use generate::{GenerateError, generate};
+pub use inputs::{DiskSelector, Inputs, InstallTarget, NetworkPlugin, Role, VirtualAddress};
+pub use installer::{DEFAULT_SCHEMATIC, installer_image};
+pub use problem::{Problem, ProblemKind};
 pub use secrets::{CertificateAndKey, Secret, SecretsBundle, SecretsError};

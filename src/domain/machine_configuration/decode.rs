@@ -1,0 +1,190 @@
+//! From a parsed document to values under the tables of keys.
+//!
+//! What comes out holds a key only if it is set: an empty value of a key that does not tell absent from empty is
+//! dropped, as Go's decoder leaves the field at zero. All problems are gathered, not only the first.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use yaml::{Content, Node, Scalar, Typing, Value, sort_naturally};
+
+use super::problem::{Problem, ProblemKind, nearest};
+use super::scalars::scalar;
+use super::schema::{Field, Kind};
+
+/// Reads a section: the set keys in the order of the table.
+pub(super) fn section(node: &Node, fields: &[Field], path: &str, problems: &mut Vec<Problem>) -> Value {
+    let Content::Mapping(pairs) = &node.content else {
+        if !node.is_null() {
+            problems.push(Problem::wrong_type(node, path, "a mapping"));
+        }
+        return Value::Mapping(Vec::new());
+    };
+    let mut values = Vec::new();
+    for (key, value) in pairs {
+        let name = key.text().unwrap_or_default();
+        let place = join(path, name);
+        let Some(field) = fields.iter().find(|field| field.key == name) else {
+            let nearest = nearest(name, fields.iter().map(|field| field.key));
+            problems.push(Problem::at(key, &place, ProblemKind::UnknownKey { nearest }));
+            continue;
+        };
+        if let Some(value) = field_value(value, field, &place, problems) {
+            values.push((Value::string(field.key), value));
+        }
+    }
+    Value::Mapping(values)
+}
+
+fn field_value(node: &Node, field: &Field, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+    let value = any_value(node, &field.kind, path, problems)?;
+    (field.distinguishes_absent() || !is_zero(&value)).then_some(value)
+}
+
+/// Whether Go holds this as its zero value where a field is no pointer. Empty lists and maps differ from absent ones
+/// in a merge, where an empty list can replace.
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.is_empty(),
+        Value::Int(number) => *number == 0,
+        Value::Uint(number) => *number == 0,
+        Value::Null => true,
+        Value::Bool(_) | Value::Float(_) | Value::Timestamp(_) | Value::Sequence(_) | Value::Mapping(_) => {
+            false
+        }
+    }
+}
+
+fn any_value(node: &Node, kind: &Kind, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+    if node.is_null() {
+        return None;
+    }
+    match kind {
+        Kind::Struct(fields) => Some(section(node, fields, path, problems)),
+        Kind::List(item) => list(node, item, path, problems),
+        Kind::Map(value) => mapping(node, path, problems, |node, path, problems| {
+            any_value(node, value, path, problems).or(Some(Value::Mapping(Vec::new())))
+        }),
+        Kind::TextMap => mapping(node, path, problems, |node, path, problems| {
+            any_value(node, &Kind::Text, path, problems).or_else(|| Some(Value::string("")))
+        }),
+        Kind::BoolMap => mapping(node, path, problems, |node, path, problems| {
+            any_value(node, &Kind::Bool, path, problems).or(Some(Value::Bool(false)))
+        }),
+        Kind::Arguments => mapping(node, path, problems, argument),
+        Kind::Free => free(node, path, problems),
+        Kind::Base64 => one(node, path, problems, "base64", |scalar| {
+            let text: String =
+                scalar.text.chars().filter(|character| !matches!(character, '\n' | '\r')).collect();
+            STANDARD.decode(&text).is_ok().then_some(Value::String(text))
+        }),
+        Kind::Text
+        | Kind::Bool
+        | Kind::PlainBool
+        | Kind::Integer(_)
+        | Kind::Duration
+        | Kind::Permissions
+        | Kind::PartitionSize
+        | Kind::ByteSize
+        | Kind::Size
+        | Kind::SizeMatch
+        | Kind::Url
+        | Kind::Expression
+        | Kind::Prefix
+        | Kind::Address
+        | Kind::AddressAndPort
+        | Kind::HardwareAddress
+        | Kind::RoutingTable
+        | Kind::PortRange
+        | Kind::Word(_) => {
+            let Some(written) = node.as_scalar() else {
+                problems.push(Problem::wrong_type(node, path, "a single value"));
+                return None;
+            };
+            match scalar(written, kind) {
+                Ok(value) => Some(value),
+                Err(expected) => {
+                    problems.push(Problem::wrong_value(node, path, &expected));
+                    None
+                }
+            }
+        }
+    }
+}
+
+fn one(
+    node: &Node,
+    path: &str,
+    problems: &mut Vec<Problem>,
+    expected: &str,
+    read: impl FnOnce(&Scalar) -> Option<Value>,
+) -> Option<Value> {
+    let value = node.as_scalar().and_then(read);
+    if value.is_none() {
+        problems.push(Problem::wrong_value(node, path, expected));
+    }
+    value
+}
+
+fn list(node: &Node, item: &Kind, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+    let Some(items) = node.as_sequence() else {
+        problems.push(Problem::wrong_type(node, path, "a list"));
+        return None;
+    };
+    let values = items.iter().enumerate().map(|(index, node)| {
+        let place = format!("{path}[{index}]");
+        any_value(node, item, &place, problems).unwrap_or_else(|| empty(item))
+    });
+    Some(Value::Sequence(values.collect()))
+}
+
+/// What Go holds for a null item.
+fn empty(kind: &Kind) -> Value {
+    if matches!(kind, Kind::Struct(_) | Kind::Free) { Value::Mapping(Vec::new()) } else { Value::string("") }
+}
+
+fn mapping(
+    node: &Node,
+    path: &str,
+    problems: &mut Vec<Problem>,
+    mut read: impl FnMut(&Node, &str, &mut Vec<Problem>) -> Option<Value>,
+) -> Option<Value> {
+    let Some(pairs) = node.as_mapping() else {
+        problems.push(Problem::wrong_type(node, path, "a mapping"));
+        return None;
+    };
+    let values = pairs.iter().filter_map(|(key, value)| {
+        let name = key.text().unwrap_or_default();
+        Some((Value::string(name), read(value, &join(path, name), problems)?))
+    });
+    Some(Value::Mapping(values.collect()))
+}
+
+/// A flag's value: a text or a list of texts. An empty one stays, to be written as null.
+fn argument(node: &Node, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+    if node.as_sequence().is_some() {
+        return list(node, &Kind::Text, path, problems);
+    }
+    any_value(node, &Kind::Text, path, problems).or_else(|| Some(Value::string("")))
+}
+
+/// Any mapping, in the order in which Go would write it.
+fn free(node: &Node, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+    let Some(pairs) = node.as_mapping() else {
+        problems.push(Problem::wrong_type(node, path, "a mapping"));
+        return None;
+    };
+    let values =
+        pairs.iter().map(|(key, value)| (Value::string(key.text().unwrap_or_default()), value.to_value()));
+    let mut value = Value::Mapping(values.collect());
+    sort_naturally(&mut value, Typing::V4);
+    Some(value)
+}
+
+/// A path and one key more; a key with dots stands in brackets.
+pub(super) fn join(path: &str, key: &str) -> String {
+    match (path.is_empty(), key.contains('.')) {
+        (true, _) => key.to_owned(),
+        (false, false) => format!("{path}.{key}"),
+        (false, true) => format!("{path}[{key}]"),
+    }
+}

@@ -1,0 +1,338 @@
+//! A machine's configuration, byte for byte as Talos' generator writes it.
+
+use yaml::Value;
+
+use super::document::Document;
+use super::inputs::{DiskSelector, Inputs, InstallTarget, NetworkPlugin, Role, VirtualAddress};
+use super::schema::{DocumentKind, MAIN, document_kind};
+use super::secrets::{CertificateAndKey, SecretsBundle, encode};
+use super::{Contract, MachineConfiguration};
+
+/// Why no configuration can be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GenerateError {
+    /// The endpoint is no https URL.
+    #[error("endpoint {0:?}: expected https://HOST or https://HOST:PORT")]
+    Endpoint(String),
+    /// A shared address belongs to control planes.
+    #[error("a worker cannot hold the virtual address {0}: only control planes can")]
+    VirtualAddressOnWorker(std::net::IpAddr),
+    /// Kubernetes takes taints by their effect.
+    #[error("taint {key:?}: expected VALUE:EFFECT or EFFECT, with NoSchedule, PreferNoSchedule or NoExecute")]
+    Taint {
+        /// The taint's key.
+        key: String,
+    },
+    /// Control planes are tainted by Talos itself.
+    #[error("taints of control planes are not set at registration: expected none, got {0:?}")]
+    TaintOnControlPlane(String),
+}
+
+/// Makes a machine's configuration in one form.
+///
+/// # Errors
+/// Inputs that contradict each other or that no machine would take.
+pub fn generate(
+    inputs: &Inputs,
+    secrets: &SecretsBundle,
+    contract: Contract,
+) -> Result<MachineConfiguration, GenerateError> {
+    check(inputs)?;
+    let taints = taints(inputs)?;
+    let main = section([
+        ("version", text("v1alpha1")),
+        ("debug", switch(false)),
+        ("persist", switch(true)),
+        ("machine", Some(machine(inputs, secrets, contract, taints))),
+        ("cluster", Some(cluster(inputs, secrets, contract))),
+    ]);
+    let mut documents = vec![Document::new(&MAIN, main)];
+    if contract.has_network_documents() {
+        documents.extend(network_documents(inputs));
+    }
+    Ok(MachineConfiguration { documents })
+}
+
+fn check(inputs: &Inputs) -> Result<(), GenerateError> {
+    let host = inputs.endpoint.strip_prefix("https://").unwrap_or_default();
+    let is_text = !host.chars().any(|character| character.is_whitespace() || character.is_control());
+    if host.is_empty() || host.starts_with([':', '/']) || !is_text {
+        return Err(GenerateError::Endpoint(inputs.endpoint.clone()));
+    }
+    match (inputs.role, &inputs.virtual_address, inputs.node_taints.keys().next()) {
+        (Role::Worker, Some(shared), _) => Err(GenerateError::VirtualAddressOnWorker(shared.address)),
+        (Role::ControlPlane, _, Some(key)) => Err(GenerateError::TaintOnControlPlane(key.clone())),
+        _ => Ok(()),
+    }
+}
+
+fn machine(inputs: &Inputs, secrets: &SecretsBundle, contract: Contract, taints: Vec<Value>) -> Value {
+    let is_control_plane = inputs.role == Role::ControlPlane;
+    let excluded = is_control_plane
+        .then(|| ("node.kubernetes.io/exclude-from-external-load-balancers".to_owned(), Value::string("")));
+    let labels = inputs.node_labels.iter().map(|(key, value)| (key.clone(), Value::string(value)));
+    section([
+        ("type", text(if is_control_plane { "controlplane" } else { "worker" })),
+        ("token", text(secrets.trustd_token.expose())),
+        ("ca", Some(authority(&secrets.os, is_control_plane))),
+        ("certSANs", Some(texts(&inputs.subject_alternative_names))),
+        ("kubelet", Some(kubelet(inputs, taints))),
+        ("network", network(inputs, contract)),
+        ("install", Some(install(inputs, contract))),
+        ("features", Some(features(inputs, contract))),
+        ("nodeLabels", filled(labels.chain(excluded).collect())),
+    ])
+}
+
+fn kubelet(inputs: &Inputs, taints: Vec<Value>) -> Value {
+    let arguments = inputs.provider_id.as_ref().map(|id| ("provider-id".to_owned(), Value::string(id)));
+    let register = (!taints.is_empty()).then(|| ("registerWithTaints".to_owned(), Value::Sequence(taints)));
+    section([
+        ("image", image("ghcr.io/siderolabs/kubelet", inputs)),
+        ("extraArgs", filled(arguments.into_iter().collect())),
+        ("extraConfig", filled(register.into_iter().collect())),
+        ("defaultRuntimeSeccompProfileEnabled", switch(true)),
+        ("disableManifestsDirectory", switch(true)),
+    ])
+}
+
+/// The older form of the machine's network, which 1.12 still writes empty.
+fn network(inputs: &Inputs, contract: Contract) -> Option<Value> {
+    if contract.has_network_documents() {
+        return (contract == Contract::V1_12).then(|| section([]));
+    }
+    // Naming a link turns its DHCP off, so that it is asked for again.
+    let interface = |shared: &VirtualAddress| {
+        section([
+            ("interface", text(&shared.link)),
+            ("dhcp", switch(true)),
+            ("vip", Some(section([("ip", text(&shared.address.to_string()))]))),
+        ])
+    };
+    let interfaces = inputs.virtual_address.as_ref().map(|shared| Value::Sequence(vec![interface(shared)]));
+    Some(section([("hostname", inputs.hostname.as_deref().and_then(text)), ("interfaces", interfaces)]))
+}
+
+fn install(inputs: &Inputs, contract: Contract) -> Value {
+    let (disk, selector) = match &inputs.install_disk {
+        Some(InstallTarget::Path(path)) => (text(path), None),
+        Some(InstallTarget::Selector(selector)) => (None, Some(disk_selector(selector))),
+        None => (None, None),
+    };
+    section([
+        ("disk", disk),
+        ("diskSelector", selector),
+        ("image", text(&inputs.installer_image)),
+        ("wipe", switch(false)),
+        ("grubUseUKICmdline", contract.has_network_documents().then_some(Value::Bool(true))),
+    ])
+}
+
+fn disk_selector(selector: &DiskSelector) -> Value {
+    let set = |value: &Option<String>| value.as_deref().and_then(text);
+    section([
+        ("size", set(&selector.size)),
+        ("model", set(&selector.model)),
+        ("serial", set(&selector.serial)),
+        ("wwid", set(&selector.wwid)),
+        ("type", set(&selector.kind)),
+        ("busPath", set(&selector.bus_path)),
+    ])
+}
+
+fn features(inputs: &Inputs, contract: Contract) -> Value {
+    let older = (!contract.has_network_documents()).then_some(Value::Bool(true));
+    section([
+        // Absent means off to machines of 1.11 and older, always on to newer ones.
+        ("rbac", older.clone()),
+        ("stableHostname", older.clone()),
+        ("apidCheckExtKeyUsage", older),
+        ("diskQuotaSupport", switch(true)),
+        (
+            "kubePrism",
+            Some(section([
+                ("enabled", switch(true)),
+                ("port", Some(Value::Int(i64::from(inputs.kube_prism_port)))),
+            ])),
+        ),
+        ("hostDNS", Some(section([("enabled", switch(true)), ("forwardKubeDNSToHost", switch(true))]))),
+    ])
+}
+
+fn cluster(inputs: &Inputs, secrets: &SecretsBundle, contract: Contract) -> Value {
+    let is_control_plane = inputs.role == Role::ControlPlane;
+    let own = |value: Value| is_control_plane.then_some(value);
+    let plugin = match inputs.network_plugin {
+        NetworkPlugin::Default => None,
+        NetworkPlugin::None => Some(section([("name", text("none"))])),
+    };
+    let scheduled = is_control_plane && inputs.schedule_on_control_planes;
+    section([
+        ("id", text(secrets.cluster_id.expose())),
+        ("secret", text(secrets.cluster_secret.expose())),
+        ("controlPlane", Some(section([("endpoint", text(&inputs.endpoint))]))),
+        ("clusterName", text(&inputs.cluster_name)),
+        (
+            "network",
+            Some(section([
+                ("cni", plugin),
+                ("dnsDomain", text(&inputs.dns_domain)),
+                ("podSubnets", Some(texts(&inputs.pod_subnets))),
+                ("serviceSubnets", Some(texts(&inputs.service_subnets))),
+            ])),
+        ),
+        ("token", text(secrets.bootstrap_token.expose())),
+        ("secretboxEncryptionSecret", own(Value::string(secrets.secretbox_encryption_secret.expose()))),
+        ("ca", Some(authority(&secrets.kubernetes, is_control_plane))),
+        ("aggregatorCA", own(authority(&secrets.kubernetes_aggregator, true))),
+        (
+            "serviceAccount",
+            own(section([("key", Some(Value::String(encode(secrets.service_account_key.expose()))))])),
+        ),
+        ("apiServer", own(api_server(inputs, contract))),
+        ("controllerManager", own(component("registry.k8s.io/kube-controller-manager", inputs))),
+        ("proxy", own(proxy(inputs))),
+        ("scheduler", own(component("registry.k8s.io/kube-scheduler", inputs))),
+        ("discovery", Some(discovery())),
+        ("etcd", own(section([("ca", Some(authority(&secrets.etcd, true)))]))),
+        ("allowSchedulingOnControlPlanes", scheduled.then_some(Value::Bool(true))),
+    ])
+}
+
+fn api_server(inputs: &Inputs, contract: Contract) -> Value {
+    let older = !contract.has_network_documents();
+    // Newer machines add the endpoint's host to the certificate themselves.
+    let host = older.then(|| host(&inputs.endpoint).to_owned());
+    let names: Vec<String> =
+        host.into_iter().chain(inputs.subject_alternative_names.iter().cloned()).collect();
+    section([
+        ("image", image("registry.k8s.io/kube-apiserver", inputs)),
+        ("certSANs", Some(texts(&names))),
+        ("disablePodSecurityPolicy", older.then_some(Value::Bool(true))),
+        ("admissionControl", Some(Value::Sequence(vec![pod_security()]))),
+        ("auditPolicy", Some(audit_policy())),
+    ])
+}
+
+fn proxy(inputs: &Inputs) -> Value {
+    section([
+        ("disabled", (!inputs.kube_proxy).then_some(Value::Bool(true))),
+        ("image", image("registry.k8s.io/kube-proxy", inputs)),
+    ])
+}
+
+fn component(repository: &str, inputs: &Inputs) -> Value {
+    section([("image", image(repository, inputs))])
+}
+
+fn discovery() -> Value {
+    let off = section([("disabled", switch(true))]);
+    section([("enabled", switch(true)), ("registries", Some(section([("kubernetes", Some(off))])))])
+}
+
+/// Talos' default: baseline enforced, restricted warned of, the system's own namespace exempt.
+fn pod_security() -> Value {
+    let levels = [("enforce", "baseline"), ("audit", "restricted"), ("warn", "restricted")]
+        .into_iter()
+        .flat_map(|(mode, level)| {
+            [(mode.to_owned(), Value::string(level)), (format!("{mode}-version"), Value::string("latest"))]
+        });
+    let exemptions = [
+        ("usernames", Value::Sequence(Vec::new())),
+        ("runtimeClasses", Value::Sequence(Vec::new())),
+        ("namespaces", Value::Sequence(vec![Value::string("kube-system")])),
+    ];
+    let configuration = Value::mapping([
+        ("apiVersion", Value::string("pod-security.admission.config.k8s.io/v1alpha1")),
+        ("kind", Value::string("PodSecurityConfiguration")),
+        ("defaults", Value::mapping(levels)),
+        ("exemptions", Value::mapping(exemptions)),
+    ]);
+    section([("name", text("PodSecurity")), ("configuration", Some(configuration))])
+}
+
+/// Talos' default: who did what, without the contents.
+fn audit_policy() -> Value {
+    let metadata = Value::mapping([("level", Value::string("Metadata"))]);
+    Value::mapping([
+        ("apiVersion", Value::string("audit.k8s.io/v1")),
+        ("kind", Value::string("Policy")),
+        ("rules", Value::Sequence(vec![metadata])),
+    ])
+}
+
+fn network_documents(inputs: &Inputs) -> Vec<Document> {
+    let hostname = match &inputs.hostname {
+        Some(hostname) => section([("auto", text("off")), ("hostname", text(hostname))]),
+        None => section([("auto", text("stable"))]),
+    };
+    let shared = inputs
+        .virtual_address
+        .as_ref()
+        .map(|shared| section([("name", text(&shared.address.to_string())), ("link", text(&shared.link))]));
+    let of_kind = |kind: &str, value: Value| {
+        document_kind(kind).map(|kind: &'static DocumentKind| Document::new(kind, value))
+    };
+    of_kind("HostnameConfig", hostname)
+        .into_iter()
+        .chain(shared.and_then(|shared| of_kind("Layer2VIPConfig", shared)))
+        .collect()
+}
+
+fn taints(inputs: &Inputs) -> Result<Vec<Value>, GenerateError> {
+    inputs
+        .node_taints
+        .iter()
+        .map(|(key, taint)| {
+            let (value, effect) = taint.rsplit_once(':').unwrap_or(("", taint));
+            if !matches!(effect, "NoSchedule" | "PreferNoSchedule" | "NoExecute") {
+                return Err(GenerateError::Taint { key: key.clone() });
+            }
+            Ok(section([("key", text(key)), ("value", text(value)), ("effect", text(effect))]))
+        })
+        .collect()
+}
+
+/// An authority as the configuration carries it; workers are not given its key.
+fn authority(authority: &CertificateAndKey, with_key: bool) -> Value {
+    let key = if with_key { encode(authority.key.expose()) } else { String::new() };
+    section([("crt", Some(Value::String(encode(&authority.certificate)))), ("key", text(&key))])
+}
+
+fn image(repository: &str, inputs: &Inputs) -> Option<Value> {
+    let version = &inputs.kubernetes_version;
+    (!version.is_empty()).then(|| Value::String(format!("{repository}:v{version}")))
+}
+
+/// The host of a URL, without the brackets of an IPv6 address.
+fn host(endpoint: &str) -> &str {
+    let authority = endpoint.strip_prefix("https://").unwrap_or(endpoint);
+    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => authority.split(':').next().unwrap_or_default(),
+    }
+}
+
+/// A section of the keys that are set.
+fn section<const LENGTH: usize>(pairs: [(&str, Option<Value>); LENGTH]) -> Value {
+    Value::mapping(pairs.into_iter().filter_map(|(key, value)| Some((key, value?))))
+}
+
+/// A text that counts as not set when it is empty.
+fn text(text: &str) -> Option<Value> {
+    (!text.is_empty()).then(|| Value::string(text))
+}
+
+fn texts(texts: &[String]) -> Value {
+    Value::Sequence(texts.iter().map(Value::string).collect())
+}
+
+const fn switch(value: bool) -> Option<Value> {
+    Some(Value::Bool(value))
+}
+
+/// A mapping that counts as not set when it is empty.
+fn filled(pairs: Vec<(String, Value)>) -> Option<Value> {
+    (!pairs.is_empty()).then(|| Value::mapping(pairs))
+}

@@ -1,0 +1,164 @@
+//! Our machine configurations against Talos' own library: the same text, byte for byte, and accepted.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+#[path = "machine_configuration/judge.rs"]
+mod judge;
+
+use judge::Judge;
+use kontinuum::domain::machine_configuration::{
+    Contract, Inputs, InstallTarget, NetworkPlugin, Role, SecretsBundle, VirtualAddress, generate,
+    installer_image,
+};
+use serde_json::json;
+
+const ROLES: [Role; 2] = [Role::ControlPlane, Role::Worker];
+const CONTRACTS: [Contract; 4] = [Contract::V1_10, Contract::V1_11, Contract::V1_12, Contract::V1_13];
+
+/// Options of Talos' generator and ours that mean the same.
+fn plain(inputs: &Inputs, contract: Contract, secrets: &str) -> serde_json::Value {
+    let disk = match &inputs.install_disk {
+        Some(InstallTarget::Path(path)) => path.as_str(),
+        Some(InstallTarget::Selector(_)) | None => "",
+    };
+    json!({
+        "cluster_name": inputs.cluster_name,
+        "endpoint": inputs.endpoint,
+        "secrets": secrets,
+        "talos_version": contract.as_str(),
+        "kubernetes_version": inputs.kubernetes_version,
+        "subject_alternative_names": inputs.subject_alternative_names,
+        "install_disk": disk,
+        "install_image": inputs.installer_image,
+        "cni": if inputs.network_plugin == NetworkPlugin::None { "none" } else { "" },
+        "dns_domain": inputs.dns_domain,
+        "discovery": true,
+        "schedule_on_control_planes": inputs.schedule_on_control_planes,
+        "kube_prism_port": inputs.kube_prism_port,
+    })
+}
+
+fn inputs(role: Role) -> Inputs {
+    let mut inputs = Inputs::new(role, "prod", "https://10.0.0.10:6443", "1.36.3");
+    inputs.install_disk = Some(InstallTarget::Path("/dev/sda".to_owned()));
+    inputs.installer_image = installer_image("", false, "v1.13.9");
+    inputs
+}
+
+/// What Talos generates for a role, after patches.
+fn generated(judge: &mut Judge, options: &serde_json::Value, role: Role, patches: &[String]) -> String {
+    let mut options = options.clone();
+    let (result, own) = match role {
+        Role::ControlPlane => ("control_plane", "control_plane_patches"),
+        Role::Worker => ("worker", "worker_patches"),
+    };
+    options[own] = json!(patches);
+    judge.ask("generate", &options).unwrap()[result].as_str().unwrap().to_owned()
+}
+
+fn secrets(judge: &mut Judge) -> String {
+    judge.ask("secrets", &json!({ "talos_version": "1.13" })).unwrap()["secrets"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn reads_and_writes_the_bundle_that_talos_makes() {
+    let mut judge = Judge::start();
+    for _ in 0..5 {
+        let text = secrets(&mut judge);
+        let bundle = SecretsBundle::from_yaml(&text).unwrap();
+        assert_eq!(bundle.to_yaml().expose(), text);
+    }
+}
+
+#[test]
+fn generates_what_talos_generates() {
+    let mut judge = Judge::start();
+    let secrets = secrets(&mut judge);
+    let bundle = SecretsBundle::from_yaml(&secrets).unwrap();
+    for contract in CONTRACTS {
+        for role in ROLES {
+            for variant in 0..32_u32 {
+                let mut inputs = inputs(role);
+                let has = |bit: u32| variant & 1 << bit != 0;
+                if has(0) {
+                    inputs.network_plugin = NetworkPlugin::None;
+                }
+                if has(1) {
+                    inputs.schedule_on_control_planes = true;
+                    inputs.kube_prism_port = 7446;
+                }
+                if has(2) {
+                    inputs.subject_alternative_names = vec!["api.example".to_owned(), "1.2.3.4".to_owned()];
+                }
+                if has(3) {
+                    inputs.install_disk = None;
+                    inputs.endpoint = "https://[fd00::1]:6443".to_owned();
+                }
+                if has(4) {
+                    inputs.dns_domain = "my.domain".to_owned();
+                    inputs.endpoint = "https://api.prod.example".to_owned();
+                }
+                let theirs = generated(&mut judge, &plain(&inputs, contract, &secrets), role, &[]);
+                let ours = generate(&inputs, &bundle, contract).unwrap();
+                assert_eq!(ours.to_yaml().expose(), theirs, "{contract} {role:?} {inputs:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn adds_what_talos_has_patches_for() {
+    let mut judge = Judge::start();
+    let secrets = secrets(&mut judge);
+    let bundle = SecretsBundle::from_yaml(&secrets).unwrap();
+    for contract in CONTRACTS {
+        for role in ROLES {
+            let mut inputs = inputs(role);
+            inputs.network_plugin = NetworkPlugin::None;
+            inputs.kube_proxy = false;
+            let options = plain(&inputs, contract, &secrets);
+            inputs.hostname = Some("node-1".to_owned());
+            inputs.provider_id = Some("kontinuum://0b5c".to_owned());
+            inputs.node_labels =
+                [("tier".to_owned(), "general".to_owned()), ("a10".to_owned(), "1".to_owned())].into();
+            let mut patches = vec![
+                "machine: {kubelet: {extraArgs: {provider-id: \"kontinuum://0b5c\"}}, nodeLabels: {tier: general, a10: \"1\"}}"
+                    .to_owned(),
+            ];
+            patches.push(if contract >= Contract::V1_12 {
+                "{apiVersion: v1alpha1, kind: HostnameConfig, auto: off, hostname: node-1}".to_owned()
+            } else {
+                "machine: {network: {hostname: node-1}}".to_owned()
+            });
+            match role {
+                Role::ControlPlane => {
+                    inputs.virtual_address = Some(VirtualAddress {
+                        address: "10.0.0.10".parse().unwrap(),
+                        link: "eth0".to_owned(),
+                    });
+                    patches.push("cluster: {proxy: {disabled: true}}".to_owned());
+                    patches.push(if contract >= Contract::V1_12 {
+                        "{apiVersion: v1alpha1, kind: Layer2VIPConfig, name: 10.0.0.10, link: eth0}".to_owned()
+                    } else {
+                        "machine: {network: {interfaces: [{interface: eth0, dhcp: true, vip: {ip: 10.0.0.10}}]}}"
+                            .to_owned()
+                    });
+                }
+                Role::Worker => {
+                    inputs.node_taints = [
+                        ("gpu".to_owned(), "yes:NoSchedule".to_owned()),
+                        ("b".to_owned(), "NoExecute".to_owned()),
+                    ]
+                    .into();
+                    patches.push(
+                        "machine: {kubelet: {extraConfig: {registerWithTaints: [{key: b, effect: NoExecute}, {key: gpu, value: \"yes\", effect: NoSchedule}]}}}"
+                            .to_owned(),
+                    );
+                }
+            }
+            let theirs = generated(&mut judge, &options, role, &patches);
+            let ours = generate(&inputs, &bundle, contract).unwrap();
+            assert_eq!(ours.to_yaml().expose(), theirs, "{contract} {role:?}");
+            assert_eq!(judge.refusal(ours.to_yaml().expose()), None, "{contract} {role:?}");
+        }
+    }
+}
