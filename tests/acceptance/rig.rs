@@ -112,6 +112,20 @@ impl Rig {
         )
     }
 
+    /// Fails unless everything is as the last command left it: nothing to do, and nothing seen that moved by itself.
+    pub(crate) fn is_settled(&self) -> Result<(), Failed> {
+        self.plan(&[])?.expect_code(0)?;
+        let refreshed = self.plan(&["-refresh-only"])?;
+        let said = refreshed.said();
+        // Terraform 1.11 ends with 2 also where nothing changed: it compares two caches of the same state.
+        let code = if self.client == Client::Terraform && refreshed.code == Some(2) { 2 } else { 0 };
+        refreshed.expect_code(code)?;
+        match said.contains("No changes. Your infrastructure still matches the configuration.") {
+            true => Ok(()),
+            false => Err(format!("expected a refresh to see no changes, but it said {said}").into()),
+        }
+    }
+
     /// Applies.
     pub(crate) fn apply(&self, arguments: &[&str]) -> Result<Ended, Failed> {
         self.command(LONG, &[&["apply", "-input=false", "-no-color", "-auto-approve"], arguments].concat())
