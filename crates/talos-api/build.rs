@@ -34,11 +34,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     for folder in INCLUDES {
         println!("cargo::rerun-if-changed={folder}");
     }
-
     let mut compiler = protox::Compiler::new(INCLUDES)?;
     compiler.include_imports(true).open_files(FILES)?;
     let output = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(output.join("descriptors.bin"), compiler.encode_file_descriptor_set())?;
-    tonic_prost_build::configure().include_file("modules.rs").compile_fds(compiler.file_descriptor_set())?;
+    tonic_prost_build::configure()
+        // The same message is the same bytes, run after run.
+        .btree_map(".")
+        .include_file("modules.rs")
+        .compile_fds(compiler.file_descriptor_set())?;
     Ok(())
 }

@@ -45,7 +45,7 @@ impl Watching {
         let query = Query::new(options.label_query, options.id_query)?;
         allowed(&namespace, &kind)?;
         let tail = u64::try_from(options.tail_events).unwrap_or(0);
-        let bookmark = (!options.start_from_bookmark.is_empty()).then_some(options.start_from_bookmark);
+        let bookmark = options.start_from_bookmark;
         if tail > 0 && bookmark.is_some() {
             return Err(Status::unknown("cannot use both TailEvents and StartFromBookmark options"));
         }
