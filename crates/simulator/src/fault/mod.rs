@@ -62,9 +62,9 @@ pub enum Fault {
         calls: u32,
     },
     /// Connections are accepted and then never hear a word, not even of TLS.
-    Silent,
+    Silent {},
     /// The next time the machine goes down it stays down, until it is powered on.
-    StayDown,
+    StayDown {},
     /// After its next reboot the machine listens at another address.
     ComeBackAt {
         /// The new address.
@@ -83,7 +83,7 @@ pub enum Fault {
         times: u32,
     },
     /// The next bootstrap request is answered with OK, but the machine reboots before etcd has started.
-    LoseBootstrap,
+    LoseBootstrap {},
     /// The machine's clock is off by so much; negative: behind.
     SkewClock {
         /// Difference to the true time, e.g. `-48h`.
@@ -91,7 +91,7 @@ pub enum Fault {
         by: SignedDuration,
     },
     /// The machine's time never gets in sync: bootstrap is refused, the stage stays booting.
-    TimeNotInSync,
+    TimeNotInSync {},
     /// The next installation puts another Talos version on the disk than the configuration asks for.
     InstallVersion {
         /// That version.
@@ -99,7 +99,7 @@ pub enum Fault {
         version: TalosVersion,
     },
     /// The disk holds etcd data of an earlier cluster.
-    ForeignEtcdData,
+    ForeignEtcdData {},
 }
 
 /// The faults that a machine has now.
@@ -124,15 +124,15 @@ impl Fault {
             Self::DropReply { .. } => "drop-reply",
             Self::Answer { .. } => "answer",
             Self::Hang { .. } => "hang",
-            Self::Silent => "silent",
-            Self::StayDown => "stay-down",
+            Self::Silent {} => "silent",
+            Self::StayDown {} => "stay-down",
             Self::ComeBackAt { .. } => "come-back-at",
             Self::FailInstall { .. } => "fail-install",
-            Self::LoseBootstrap => "lose-bootstrap",
+            Self::LoseBootstrap {} => "lose-bootstrap",
             Self::SkewClock { .. } => "skew-clock",
-            Self::TimeNotInSync => "time-not-in-sync",
+            Self::TimeNotInSync {} => "time-not-in-sync",
             Self::InstallVersion { .. } => "install-version",
-            Self::ForeignEtcdData => "foreign-etcd-data",
+            Self::ForeignEtcdData {} => "foreign-etcd-data",
         }
     }
 }
@@ -201,12 +201,12 @@ impl Faults {
 
     /// Whether connections stay unanswered.
     pub(crate) fn is_silent(&self) -> bool {
-        locked(&self.faults).contains(&Fault::Silent)
+        locked(&self.faults).contains(&Fault::Silent {})
     }
 
     /// Whether time gets in sync.
     pub(crate) fn time_in_sync(&self) -> bool {
-        !locked(&self.faults).contains(&Fault::TimeNotInSync)
+        !locked(&self.faults).contains(&Fault::TimeNotInSync {})
     }
 
     /// How far the clock is off.
@@ -217,17 +217,17 @@ impl Faults {
 
     /// Whether the machine stays down this time.
     pub(crate) fn take_stay_down(&self) -> bool {
-        self.take(|fault| (*fault == Fault::StayDown).then_some(())).is_some()
+        self.take(|fault| (*fault == Fault::StayDown {}).then_some(())).is_some()
     }
 
     /// Whether this bootstrap request gets lost.
     pub(crate) fn take_lose_bootstrap(&self) -> bool {
-        self.take(|fault| (*fault == Fault::LoseBootstrap).then_some(())).is_some()
+        self.take(|fault| (*fault == Fault::LoseBootstrap {}).then_some(())).is_some()
     }
 
     /// Whether data of an earlier cluster is to be put on the disk.
     pub(crate) fn take_foreign_etcd_data(&self) -> bool {
-        self.take(|fault| (*fault == Fault::ForeignEtcdData).then_some(())).is_some()
+        self.take(|fault| (*fault == Fault::ForeignEtcdData {}).then_some(())).is_some()
     }
 
     /// The address at which the machine comes back, if another one.
@@ -271,15 +271,15 @@ fn call_fault(fault: &mut Fault) -> Option<(&str, &mut u32, CallFault)> {
             Some((method, calls, CallFault::Answer(*code, message.clone())))
         }
         Fault::Hang { method, calls } => Some((method, calls, CallFault::Hang)),
-        Fault::Silent
-        | Fault::StayDown
+        Fault::Silent {}
+        | Fault::StayDown {}
         | Fault::ComeBackAt { .. }
         | Fault::FailInstall { .. }
-        | Fault::LoseBootstrap
+        | Fault::LoseBootstrap {}
         | Fault::SkewClock { .. }
-        | Fault::TimeNotInSync
+        | Fault::TimeNotInSync {}
         | Fault::InstallVersion { .. }
-        | Fault::ForeignEtcdData => None,
+        | Fault::ForeignEtcdData {} => None,
     }
 }
 
@@ -318,7 +318,7 @@ mod tests {
         let text = "[{fault: answer, method: Version, code: Unavailable, calls: 3}, {fault: skew-clock, by: '-48h'}, {fault: silent}]";
         let faults: Vec<Fault> = serde_saphyr::from_str(text).unwrap();
         assert_eq!(faults[1], Fault::SkewClock { by: SignedDuration::from_hours(-48) });
-        assert_eq!(faults[2], Fault::Silent);
+        assert_eq!(faults[2], Fault::Silent {});
         let unknown = serde_saphyr::from_str::<Vec<Fault>>("[{fault: silent, calls: 3}]");
         assert!(unknown.is_err());
     }

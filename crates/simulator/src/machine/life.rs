@@ -25,8 +25,8 @@ const GRACE: Duration = Duration::from_secs(10);
 const GRACE_UP_TO_1_12: Duration = Duration::from_secs(5);
 /// How long the reply to the call that takes the machine down has to get out.
 const LAST_REPLY: Duration = Duration::from_millis(200);
-/// How often a control plane looks at its nodes while it runs.
-const NODES_SEEN_EVERY: Duration = Duration::from_secs(2);
+/// How often a control plane looks at its cluster while it runs.
+const CLUSTER_SEEN_EVERY: Duration = Duration::from_secs(2);
 
 /// How a boot ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,8 +225,8 @@ impl Life {
         });
         let mut faults = machine.faults.watch();
         let mut nodes = machine.site.nodes.watch();
-        let mut look = tokio::time::interval(NODES_SEEN_EVERY);
-        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let _observer =
+            AbortOnDrop(tokio::spawn(observe(Arc::clone(&boot), Arc::clone(&configuration.view))));
         self.start_kubernetes(&configuration.view).await;
         loop {
             let node = boot.node();
@@ -265,7 +265,6 @@ impl Life {
                 authority = wait_for_trust => self.listen_mutually(&configuration.view, &authority).await,
                 _ = faults.changed() => self.start_kubernetes(&configuration.view).await,
                 _ = nodes.changed() => {}
-                _ = look.tick() => self.look_at_nodes(&configuration.view).await,
             }
         }
     }
@@ -313,18 +312,6 @@ impl Life {
             node.stop().await;
         }
         self.start_kubernetes(&configuration.view).await;
-    }
-
-    /// Publishes what this control plane sees of its cluster's nodes.
-    async fn look_at_nodes(&self, configuration: &MachineConfiguration) {
-        let boot = &self.boot;
-        let Some(node) = boot.node().filter(|_| boot.role() == Role::ControlPlane) else { return };
-        if let Ok(nodes) = node.health().await.nodes {
-            boot.machine.site.nodes.publish(&configuration.cluster.id, nodes);
-        }
-        if let Ok(status) = node.etcd_status().await {
-            boot.store.put(crate::resources::cluster::etcd_member(status.member_id));
-        }
     }
 
     /// Wipes; a graceful reset that cannot leave etcd reboots without having wiped anything.
@@ -454,10 +441,39 @@ impl Life {
             }
             self.closed();
         }
-        if let Some(node) = self.boot.node() {
+        let node = self.boot.node();
+        self.boot.take_node(None);
+        if let Some(node) = node.filter(|_| in_order) {
             node.stop().await;
-            self.boot.take_node(None);
         }
+    }
+}
+
+/// Publishes what this control plane sees of its cluster, as long as it runs.
+async fn observe(boot: Arc<Boot>, configuration: Arc<MachineConfiguration>) {
+    if boot.role() != Role::ControlPlane {
+        return;
+    }
+    let mut look = tokio::time::interval(CLUSTER_SEEN_EVERY);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        look.tick().await;
+        let Some(node) = boot.node() else { continue };
+        if let Ok(nodes) = node.health().await.nodes {
+            boot.machine.site.nodes.publish(&configuration.cluster.id, nodes);
+        }
+        if let Ok(status) = node.etcd_status().await {
+            boot.store.put(crate::resources::cluster::etcd_member(status.member_id));
+        }
+    }
+}
+
+/// A task that ends with whom it works for.
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

@@ -130,16 +130,17 @@ impl World {
         Ok(())
     }
 
-    /// The data folder, absolute or relative to the working directory.
+    /// The data folder, absolute.
     ///
     /// # Errors
-    /// When the world names none and there is no home folder.
+    /// When the world names none and there is no home folder, or no working directory.
     pub fn data_folder(&self) -> Result<PathBuf, WorldError> {
         self.data
             .clone()
             .or_else(|| {
                 base_folder("XDG_STATE_HOME", ".local/state").map(|base| base.join("kontinuum/simulator"))
             })
+            .and_then(|folder| std::path::absolute(folder).ok())
             .ok_or(WorldError::NoDataFolder)
     }
 
