@@ -174,6 +174,12 @@ impl Document {
     }
 }
 
+impl fmt::Debug for Document {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name())
+    }
+}
+
 impl PartialEq for Document {
     fn eq(&self, other: &Self) -> bool {
         self.kind.kind == other.kind.kind && self.written() == other.written()

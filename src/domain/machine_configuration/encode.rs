@@ -67,11 +67,9 @@ fn any_value(value: &Value, kind: &Kind) -> Value {
             pairs.iter().map(|(key, value)| (key.clone(), any_value(value, of))).collect(),
         )),
         (Kind::Arguments, Value::Mapping(pairs)) => {
-            let argument = |value: &Value| match value {
-                // Go's type holds no empty text.
-                Value::String(text) if text.is_empty() => Value::Null,
-                other => other.clone(),
-            };
+            // Go's type holds no empty text.
+            let argument =
+                |value: &Value| if value.as_str() == Some("") { Value::Null } else { value.clone() };
             sorted(Value::Mapping(pairs.iter().map(|(key, value)| (key.clone(), argument(value))).collect()))
         }
         (Kind::TextMap | Kind::BoolMap | Kind::Free, value) => {

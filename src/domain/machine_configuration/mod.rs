@@ -5,12 +5,14 @@
 
 mod contract;
 mod decode;
+mod delete;
 mod document;
 mod encode;
 mod generate;
 mod inputs;
 mod installer;
 mod merge;
+mod patch;
 mod problem;
 mod scalars;
 mod schema;
@@ -21,5 +23,6 @@ pub use document::{MachineConfiguration, ParseError};
 pub use generate::{GenerateError, generate};
 pub use inputs::{DiskSelector, Inputs, InstallTarget, NetworkPlugin, Role, VirtualAddress};
 pub use installer::{DEFAULT_SCHEMATIC, installer_image};
+pub use patch::{Patch, PatchError, Patched, patch};
 pub use problem::{Problem, ProblemKind};
 pub use secrets::{CertificateAndKey, Secret, SecretsBundle, SecretsError};

@@ -231,14 +231,13 @@ fn is_prefix(text: &str) -> bool {
     })
 }
 
-/// Six, eight or twenty bytes, written in lower case with colons.
+/// Hexadecimal bytes with or without colons, written in lower case with them.
 fn hardware_address(text: &str) -> Result<Value, String> {
     let refused = || "a hardware address such as 00:11:22:33:44:55".to_owned();
     if text.is_empty() {
         return Ok(Value::string(""));
     }
-    let hexadecimal: String =
-        text.chars().filter(|character| !matches!(character, ':' | '-' | '.')).collect();
+    let hexadecimal: String = text.chars().filter(|character| *character != ':').collect();
     let is_hexadecimal = hexadecimal.chars().all(|character| character.is_ascii_hexdigit());
     if !is_hexadecimal || hexadecimal.len() < 2 || !hexadecimal.len().is_multiple_of(2) {
         return Err(refused());
@@ -251,16 +250,10 @@ fn hardware_address(text: &str) -> Result<Value, String> {
 
 /// 1 to 252, or one of the three tables that go by name.
 fn routing_table(text: &str) -> Result<Value, String> {
-    let named = match text {
-        "253" => "default",
-        "254" => "main",
-        "255" => "local",
-        other => other,
-    };
-    let is_table = matches!(named, "" | "unspec" | "default" | "main" | "local")
-        || named.parse::<u8>().is_ok_and(|number| (1..=252).contains(&number));
+    let is_table = matches!(text, "" | "unspec" | "default" | "main" | "local")
+        || text.parse::<u8>().is_ok_and(|number| (1..=252).contains(&number));
     if is_table {
-        Ok(Value::string(named))
+        Ok(Value::string(text))
     } else {
         Err("a routing table: 1 to 252, `default`, `main` or `local`".to_owned())
     }

@@ -1,0 +1,167 @@
+//! Strategic merge patches, as Talos applies them.
+
+use yaml::{Content, Typing, parse_documents};
+
+use super::delete::{Deletion, extract};
+use super::document::{Document, kind_of};
+use super::merge;
+use super::problem::{Problem, ProblemKind};
+use super::{MachineConfiguration, ParseError};
+
+/// A patch: partial documents that are laid over a configuration, and deletions.
+#[derive(Debug, Clone)]
+pub struct Patch {
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// Takes something away from the document that `document` names.
+    Delete {
+        document: Document,
+        deletion: Deletion,
+    },
+    Merge(Document),
+}
+
+/// Why a patch cannot be applied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("patch {}: {source}", .index + 1)]
+pub struct PatchError {
+    /// Which of the patches, counted from 0.
+    pub index: usize,
+    /// What is wrong with it.
+    pub source: ParseError,
+}
+
+/// A patched configuration.
+#[derive(Debug, Clone)]
+pub struct Patched {
+    /// The configuration.
+    pub configuration: MachineConfiguration,
+    /// What a patch asked for and what was not needed, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Patch {
+    /// Reads a patch as strictly as Talos does. An empty one is a patch that changes nothing.
+    ///
+    /// # Errors
+    /// Text that is no YAML, keys or kinds of documents that Talos does not know, values of wrong types, directives other
+    /// than `$patch: delete`, or an RFC 6902 patch.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let mut problems = Vec::new();
+        let mut steps = Vec::new();
+        for document in parse_documents(text, Typing::V4)? {
+            let root = document.root;
+            if root.is_null() {
+                continue;
+            }
+            if matches!(&root.content, Content::Sequence(items) if items.is_empty()) {
+                continue;
+            }
+            if matches!(root.content, Content::Sequence(_)) {
+                let words = "JSON patches (RFC 6902) are not supported, and Talos takes none for configurations of \
+                             several documents: write the partial document instead";
+                problems.push(Problem::at(&root, "", ProblemKind::Invalid(words.to_owned())));
+                continue;
+            }
+            match Self::document_steps(root, &mut problems) {
+                Ok(more) => steps.extend(more),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if problems.is_empty() { Ok(Self { steps }) } else { Err(ParseError::Problems(problems)) }
+    }
+
+    /// Reads several patches.
+    ///
+    /// # Errors
+    /// The first patch that cannot be read.
+    pub fn parse_all<T: AsRef<str>>(texts: &[T]) -> Result<Vec<Self>, PatchError> {
+        texts
+            .iter()
+            .enumerate()
+            .map(|(index, text)| Self::parse(text.as_ref()).map_err(|source| PatchError { index, source }))
+            .collect()
+    }
+
+    fn document_steps(root: yaml::Node, problems: &mut Vec<Problem>) -> Result<Vec<Step>, Problem> {
+        let name = root.field("name").cloned();
+        let (deletions, rest) = extract(root.clone())?;
+        let mut steps = Vec::new();
+        if !deletions.is_empty() {
+            // The sections were taken out; what names the document is still in the whole.
+            let kind = if root.field("kind").is_some() || root.field("apiVersion").is_some() {
+                kind_of(&root)?
+            } else {
+                &super::schema::MAIN
+            };
+            let value = name
+                .filter(|_| kind.named)
+                .map(|name| {
+                    yaml::Value::mapping([("name", yaml::Value::string(name.text().unwrap_or_default()))])
+                })
+                .unwrap_or_else(|| yaml::Value::Mapping(Vec::new()));
+            let document = Document::new(kind, value);
+            if kind.kind.is_empty() && deletions.iter().any(|deletion| deletion.path.is_empty()) {
+                let words = "the main document cannot be deleted: delete `machine` or `cluster` in it";
+                return Err(Problem::at(&root, "", ProblemKind::Invalid(words.to_owned())));
+            }
+            let delete = |deletion| Step::Delete { document: document.clone(), deletion };
+            steps.extend(deletions.into_iter().map(delete));
+        }
+        if let Some(rest) = rest {
+            steps.extend(Document::read(&rest, problems).map(Step::Merge));
+        }
+        Ok(steps)
+    }
+}
+
+/// Applies patches in their order. A configuration is patched from what was generated, never from what a machine has:
+/// lists would grow each time.
+///
+/// # Errors
+/// The first patch that cannot be applied.
+pub fn patch(configuration: &MachineConfiguration, patches: &[Patch]) -> Result<Patched, PatchError> {
+    let mut patched = Patched { configuration: configuration.clone(), warnings: Vec::new() };
+    for (index, patch) in patches.iter().enumerate() {
+        patched
+            .apply(patch, index)
+            .map_err(|problem| PatchError { index, source: ParseError::Problems(vec![problem]) })?;
+    }
+    Ok(patched)
+}
+
+impl Patched {
+    fn apply(&mut self, patch: &Patch, index: usize) -> Result<(), Problem> {
+        let mut documents = std::mem::take(&mut self.configuration.documents);
+        for step in &patch.steps {
+            match step {
+                Step::Merge(right) => match documents.iter_mut().find(|left| left.is_same(right)) {
+                    Some(left) => merge::section(&mut left.value, right.value.clone(), left.kind.fields, "")?,
+                    None => documents.push(right.clone()),
+                },
+                Step::Delete { document, deletion } => {
+                    let Some(position) = documents.iter().position(|left| left.is_same(document)) else {
+                        // Talos 1.13 would write a broken document here, 1.14 does nothing.
+                        self.warnings.push(format!(
+                            "patch {} deletes from the document {}, which is not there",
+                            index + 1,
+                            document.name()
+                        ));
+                        continue;
+                    };
+                    if deletion.path.is_empty() {
+                        documents.remove(position);
+                    } else {
+                        let left = &mut documents[position];
+                        deletion.apply(&mut left.value, left.kind.fields)?;
+                    }
+                }
+            }
+        }
+        self.configuration = MachineConfiguration::of(documents);
+        Ok(())
+    }
+}
