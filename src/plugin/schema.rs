@@ -150,3 +150,61 @@ impl From<&'static str> for DefaultValue {
         Self::String(value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plugin::model::attributes_of;
+    use crate::plugin::{Attr, List, Model, Visitor, computed, optional, required};
+
+    #[derive(Clone, Default)]
+    struct Wrong {
+        text: Attr<String>,
+        deep: Attr<List<List<Right>>>,
+        right: Attr<Right>,
+    }
+
+    #[derive(Clone, Default)]
+    struct Right {
+        number: Attr<i64>,
+        text: Attr<String>,
+    }
+
+    impl Model for Wrong {
+        fn attributes(&mut self, v: &mut impl Visitor) {
+            v.attribute(required("text", "").default_value("x"), &mut self.text);
+            v.attribute(optional("text", "").default_value(true), &mut Attr::<String>::Null);
+            v.attribute(optional("Deep", ""), &mut self.deep);
+            v.attribute(optional("right", ""), &mut self.right);
+        }
+    }
+
+    impl Model for Right {
+        fn attributes(&mut self, v: &mut impl Visitor) {
+            v.attribute(optional("number", "").default_value(1_i64), &mut self.number);
+            v.attribute(computed("text", ""), &mut self.text);
+        }
+    }
+
+    fn problems<M: Model>() -> Vec<String> {
+        let schema = Schema { version: 0, description: String::new(), attributes: attributes_of::<M>() };
+        schema.problems("thing").iter().map(|one| one.detail.replace('\n', " ")).collect()
+    }
+
+    #[test]
+    fn a_schema_that_clients_would_refuse_is_found_out() {
+        assert!(problems::<Right>().is_empty());
+        let found = problems::<Wrong>();
+        let expected = [
+            "text is required and something else at once.",
+            "text is there twice.",
+            "text has a default of another type.",
+            "Deep is not a name of lower-case letters, digits and underscores.",
+            "Deep nests objects deeper than in one list or map.",
+        ];
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.starts_with(expected), "{found}");
+        }
+    }
+}

@@ -62,6 +62,17 @@ fn value(kind: &Kind, config: &Value, prior: &Value, unset: &Value) -> Value {
                 .map(|(key, entry)| (key.clone(), value(kind, entry, prior.field(key), unset)))
                 .collect(),
         ),
+        // A stored state keeps a number's first 17 digits; what is the same up to there has not changed.
+        (Kind::Number, Value::Number(written)) => match prior {
+            Value::Number(before) if before.is_nearly(written) => prior.clone(),
+            Value::Null
+            | Value::Unknown
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::List(_)
+            | Value::Object(_) => config.clone(),
+        },
         (Kind::Bool | Kind::Number | Kind::String | Kind::List(_) | Kind::Map(_) | Kind::Object(_), _) => {
             config.clone()
         }

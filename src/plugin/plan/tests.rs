@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::model::attributes_of;
 use super::super::value::testing::{json, value};
+use super::super::value::{Number, Value};
 use super::super::{Attr, List, Map, Model, Visitor, computed, optional, optional_computed, required};
 use super::{applied, asked, observed, planned, propose, replacements};
 
@@ -44,6 +45,17 @@ impl Model for Part {
         v.attribute(required("kind", "").replaces(), &mut self.kind);
         v.attribute(computed("serial", ""), &mut self.serial);
         v.attribute(optional("spare", "").default_value(false), &mut self.spare);
+    }
+}
+
+#[derive(Clone, Default)]
+struct Ratio {
+    ratio: Attr<f64>,
+}
+
+impl Model for Ratio {
+    fn attributes(&mut self, v: &mut impl Visitor) {
+        v.attribute(optional("ratio", ""), &mut self.ratio);
     }
 }
 
@@ -131,6 +143,18 @@ fn what_the_user_leaves_unknown_stays_unknown() {
         (planned.get("note"), planned.get("parts")),
         (Some(&json!("<unknown>")), Some(&json!("<unknown>")))
     );
+}
+
+#[test]
+fn a_number_that_is_the_same_as_stored_does_not_change() {
+    let number = |text| Number::from_text(text).map_or(Value::Null, Value::Number);
+    let object = |ratio| Value::Object([("ratio".to_owned(), ratio)].into_iter().collect());
+    let attributes = attributes_of::<Ratio>();
+    let stored = object(number("0.3333333333333333"));
+    let planned = propose(&attributes, &object(number("0.3333333333333333333333333")), &stored);
+    assert_eq!(json(&planned), json(&stored));
+    let planned = propose(&attributes, &object(number("0.34")), &stored);
+    assert_eq!(json(&planned), json!({ "ratio": { "decimal": "0.34" } }));
 }
 
 #[test]

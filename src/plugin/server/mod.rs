@@ -12,6 +12,9 @@ mod main;
 mod side;
 mod signals;
 mod socket;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
 mod tls;
 
 use std::io;
@@ -159,17 +162,4 @@ fn router<P: Provider>(service: Service<P>, quit: CancellationToken) -> Router {
                 .max_decoding_message_size(MAXIMUM_MESSAGE_SIZE)
                 .max_encoding_message_size(MAXIMUM_MESSAGE_SIZE),
         )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_registries_addresses_are_reattached() {
-        assert_eq!(
-            reattach("a/b", 7, Path::new("/t/s")),
-            r#"{"registry.terraform.io/a/b":{"Protocol":"grpc","ProtocolVersion":6,"Pid":7,"Test":true,"Addr":{"Network":"unix","String":"/t/s"}},"registry.opentofu.org/a/b":{"Protocol":"grpc","ProtocolVersion":6,"Pid":7,"Test":true,"Addr":{"Network":"unix","String":"/t/s"}}}"#
-        );
-    }
 }
