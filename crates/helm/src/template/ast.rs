@@ -1,0 +1,91 @@
+//! The parsed form of a template.
+
+use std::rc::Rc;
+
+use super::number::Number;
+use crate::functions::Function;
+use crate::value::Text;
+
+/// A file (or a text given to `tpl`) that templates were parsed from.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The name that errors show.
+    pub(crate) name: String,
+    pub(crate) text: Rc<[u8]>,
+}
+
+/// A named template.
+#[derive(Debug)]
+pub(crate) struct Template {
+    pub(crate) name: Rc<str>,
+    pub(crate) source: Rc<Source>,
+    pub(crate) body: Vec<Node>,
+}
+
+impl Template {
+    /// Whether it holds nothing but white space: such a definition never replaces another.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.body.iter().all(|node| matches!(node, Node::Text(text) if text.trim_ascii().is_empty()))
+    }
+}
+
+/// A part of a template. Positions are offsets in bytes.
+#[derive(Debug)]
+pub(crate) enum Node {
+    Text(Rc<[u8]>),
+    Action(Pipeline),
+    If(Branch),
+    With(Branch),
+    Range(Branch),
+    Template { position: usize, name: Rc<str>, pipeline: Option<Pipeline> },
+    Break,
+    Continue,
+}
+
+/// A pipeline and what depends on it.
+#[derive(Debug)]
+pub(crate) struct Branch {
+    pub(crate) position: usize,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) body: Vec<Node>,
+    pub(crate) otherwise: Option<Vec<Node>>,
+}
+
+/// Commands, each with the value of the one before as its last argument.
+#[derive(Debug)]
+pub(crate) struct Pipeline {
+    pub(crate) position: usize,
+    /// The variables are there already, and are set.
+    pub(crate) assigns: bool,
+    pub(crate) variables: Vec<Rc<str>>,
+    pub(crate) commands: Vec<Command>,
+}
+
+/// An operand and its arguments.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) first: Operand,
+    pub(crate) arguments: Vec<Operand>,
+}
+
+/// A part of a command.
+#[derive(Debug)]
+pub(crate) struct Operand {
+    pub(crate) position: usize,
+    pub(crate) term: Term,
+}
+
+#[derive(Debug)]
+pub(crate) enum Term {
+    Dot,
+    Nil,
+    Bool(bool),
+    Number(Number),
+    /// The text, and how it was written.
+    String(Text, String),
+    Field(Vec<Rc<str>>),
+    Variable(Rc<str>, Vec<Rc<str>>),
+    Function(&'static Function),
+    Pipeline(Box<Pipeline>),
+    Chain(Box<Operand>, Vec<Rc<str>>),
+}

@@ -1,0 +1,106 @@
+//! What the lexer hands to the parser.
+
+/// The kind of a token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Error,
+    Bool,
+    /// A printable character such as a comma.
+    Character,
+    CharacterConstant,
+    Complex,
+    Assign,
+    Declare,
+    End,
+    EndOfFile,
+    Field,
+    Identifier,
+    LeftDelimiter,
+    LeftParenthesis,
+    Number,
+    Pipe,
+    RawString,
+    RightDelimiter,
+    RightParenthesis,
+    Space,
+    String,
+    Text,
+    Variable,
+    Block,
+    Break,
+    Continue,
+    Define,
+    Dot,
+    Else,
+    If,
+    Nil,
+    Range,
+    Template,
+    With,
+}
+
+impl Kind {
+    pub(crate) fn keyword(word: &[u8]) -> Option<Self> {
+        Some(match word {
+            b"block" => Self::Block,
+            b"break" => Self::Break,
+            b"continue" => Self::Continue,
+            b"define" => Self::Define,
+            b"else" => Self::Else,
+            b"end" => Self::End,
+            b"if" => Self::If,
+            b"nil" => Self::Nil,
+            b"range" => Self::Range,
+            b"template" => Self::Template,
+            b"with" => Self::With,
+            _ => return None,
+        })
+    }
+
+    const fn is_keyword(self) -> bool {
+        matches!(
+            self,
+            Self::Block
+                | Self::Break
+                | Self::Continue
+                | Self::Define
+                | Self::Dot
+                | Self::Else
+                | Self::End
+                | Self::If
+                | Self::Nil
+                | Self::Range
+                | Self::Template
+                | Self::With
+        )
+    }
+}
+
+/// A token and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    /// The offset of its first byte.
+    pub(crate) position: usize,
+    /// The line it begins on, counted from 1.
+    pub(crate) line: usize,
+    /// Its text; for an error, the message.
+    pub(crate) text: Vec<u8>,
+}
+
+impl Token {
+    /// The token as Go shows it in messages.
+    pub(crate) fn shown(&self) -> String {
+        let text = crate::value::text::lossy(&self.text);
+        match self.kind {
+            Kind::EndOfFile => "EOF".to_owned(),
+            Kind::Error => text.into_owned(),
+            kind if kind.is_keyword() => format!("<{text}>"),
+            _ if text.chars().count() > 10 => {
+                let start = crate::value::text::lossy(&self.text[..10]);
+                format!("{}...", crate::value::format::quote(start.as_bytes()))
+            }
+            _ => crate::value::format::quote(&self.text),
+        }
+    }
+}
