@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Diagnostic, Diagnostics, Path};
+use super::{Diagnostic, Diagnostics, Path, Severity};
 
 /// One call of one resource or data source. Clones are the same operation.
 pub struct Operation<D>(Arc<Inner<D>>);
@@ -53,8 +53,10 @@ impl<D> Operation<D> {
         &self.0.stop
     }
 
-    /// Shows something to the user although the operation may succeed.
+    /// Shows something to the user although the operation may succeed. An error is shown as a warning: beside
+    /// a result it would make clients distrust that result.
     pub fn warn(&self, warnings: impl IntoIterator<Item = Diagnostic>) {
+        let warnings = warnings.into_iter().map(|one| Diagnostic { severity: Severity::Warning, ..one });
         self.outcome().warnings.extend(warnings);
     }
 
@@ -102,6 +104,13 @@ impl<D> fmt::Debug for Operation<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_beside_a_result_is_a_warning() {
+        let operation = Operation::<()>::new(None, CancellationToken::new(), Vec::new());
+        operation.warn(Diagnostics::error("half broken", ""));
+        assert_eq!(operation.take_outcome().warnings, Diagnostics::warning("half broken", ""));
+    }
 
     #[test]
     fn private_data_stays_until_it_is_set() {

@@ -38,6 +38,16 @@ async fn a_failed_update_leaves_the_prior_state_with_what_was_seen() {
 }
 
 #[tokio::test]
+async fn a_failure_without_an_error_is_one() {
+    let running = Running::start();
+    let mut client = running.configured().await;
+    let failed = client.create(&json!({ "name": "a", "mode": "fails silently" })).await;
+    assert_eq!(failed.told, [("error", "the provider failed without an error".to_owned(), String::new())]);
+    assert_eq!(failed.state, Json::Null);
+    running.end().await;
+}
+
+#[tokio::test]
 async fn a_panic_is_told_as_a_bug_and_loses_no_state() {
     let running = Running::start();
     let mut client = running.configured().await;

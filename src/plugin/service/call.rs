@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::plugin::operation::{Operation, Outcome};
-use crate::plugin::{Diagnostics, Path};
+use crate::plugin::{Diagnostic, Diagnostics, Path};
 
 /// An operation of a session.
 pub(super) fn operation<D>(session: &Session<D>, private: Vec<u8>) -> Operation<D> {
@@ -27,6 +27,15 @@ pub(super) fn ended<D, T, E>(operation: &Operation<D>, result: Result<T, E>) -> 
     Ended { result, diagnostics: warnings, private, replace }
 }
 
+/// Adds what failed. There is an error at last: without one, a client takes what comes for a success.
+pub(super) fn add_failure(diagnostics: &mut Diagnostics, found: Diagnostics) {
+    diagnostics.extend(found);
+    if !diagnostics.has_errors() {
+        diagnostics
+            .push(Diagnostic::bug("the provider failed without an error", "It says no more than that."));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -34,7 +43,6 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::plugin::Diagnostic;
 
     #[test]
     fn private_data_goes_on_unless_it_is_set() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call::{ended, operation};
+use super::call::{add_failure, ended, operation};
 use super::{Session, Shared, unknown_type};
 use crate::plugin::erased::ErasedDataSource;
 use crate::plugin::provider::Provider;
@@ -20,7 +20,9 @@ impl<P: Provider> Shared<P> {
             source.validate(convert::value(request.config)?, operation.clone()).await
         };
         let mut ended = ended(&operation, work.await);
-        ended.diagnostics.extend(ended.result.err().into_iter().flatten());
+        if let Err(found) = ended.result {
+            add_failure(&mut ended.diagnostics, found);
+        }
         wire::validate_data_resource_config::Response { diagnostics: convert::diagnostics(ended.diagnostics) }
     }
 
@@ -38,7 +40,7 @@ impl<P: Provider> Shared<P> {
         let state = match ended.result {
             Ok(state) => Some(state),
             Err(found) => {
-                ended.diagnostics.extend(found);
+                add_failure(&mut ended.diagnostics, found);
                 None
             }
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call::{ended, operation};
+use super::call::{add_failure, ended, operation};
 use super::{Session, Shared};
 use crate::plugin::erased::{decode_root, schema_of};
 use crate::plugin::provider::Provider;
@@ -73,7 +73,9 @@ impl<P: Provider> Shared<P> {
             self.provider.validate(config, &operation).await
         };
         let mut ended = ended(&operation, work.await);
-        ended.diagnostics.extend(ended.result.err().into_iter().flatten());
+        if let Err(found) = ended.result {
+            add_failure(&mut ended.diagnostics, found);
+        }
         wire::validate_provider_config::Response { diagnostics: convert::diagnostics(ended.diagnostics) }
     }
 
@@ -93,7 +95,7 @@ impl<P: Provider> Shared<P> {
         let mut ended = ended(&operation, result);
         match ended.result {
             Ok(data) => session.configure(data),
-            Err(found) => ended.diagnostics.extend(found),
+            Err(found) => add_failure(&mut ended.diagnostics, found),
         }
         wire::configure_provider::Response { diagnostics: convert::diagnostics(ended.diagnostics) }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::call::{Ended, ended, operation};
+use super::call::{Ended, add_failure, ended, operation};
 use super::{Session, Shared, unknown_type};
 use crate::plugin::erased::{ErasedResource, Planned};
 use crate::plugin::operation::Operation;
@@ -42,7 +42,9 @@ impl<P: Provider> Shared<P> {
             resource.validate(convert::value(request.config)?, operation.clone()).await
         };
         let mut ended = ended(&operation, work.await);
-        ended.diagnostics.extend(ended.result.err().into_iter().flatten());
+        if let Err(found) = ended.result {
+            add_failure(&mut ended.diagnostics, found);
+        }
         wire::validate_resource_config::Response { diagnostics: convert::diagnostics(ended.diagnostics) }
     }
 
@@ -93,7 +95,7 @@ impl<P: Provider> Shared<P> {
                 ..kept
             },
             Err(found) => {
-                diagnostics.extend(found);
+                add_failure(&mut diagnostics, found);
                 wire::read_resource::Response { diagnostics: convert::diagnostics(diagnostics), ..kept }
             }
         }
@@ -129,7 +131,7 @@ impl<P: Provider> Shared<P> {
                 }
             }
             Err(found) => {
-                diagnostics.extend::<Diagnostics>(found);
+                add_failure(&mut diagnostics, found);
                 wire::plan_resource_change::Response {
                     diagnostics: convert::diagnostics(diagnostics),
                     ..wire::plan_resource_change::Response::default()
@@ -155,7 +157,7 @@ impl<P: Provider> Shared<P> {
                 ..unchanged
             },
             Err(Failure { diagnostics: found, observed }) => {
-                diagnostics.extend(found);
+                add_failure(&mut diagnostics, found);
                 let observed = observed.or(unchanged.new_state);
                 wire::apply_resource_change::Response {
                     new_state: observed,
@@ -217,7 +219,7 @@ impl<P: Provider> Shared<P> {
                 identity: None,
             }],
             Err(found) => {
-                diagnostics.extend::<Diagnostics>(found);
+                add_failure(&mut diagnostics, found);
                 Vec::new()
             }
         };
