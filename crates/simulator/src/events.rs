@@ -127,6 +127,13 @@ impl Events {
         }
     }
 
+    /// Waits until the log has more than so many entries. The caller bounds the wait.
+    pub async fn grows_beyond(&self, entries: usize) {
+        let mut written = self.written.subscribe();
+        // The sender lives as long as `self`.
+        let _waited = written.wait_for(|_| locked(&self.history).len() > entries).await;
+    }
+
     /// Appends an entry of now.
     pub(crate) fn record(&self, machine: &str, kind: EventKind) {
         self.record_at(Timestamp::now(), machine, kind);

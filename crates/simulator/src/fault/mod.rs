@@ -117,26 +117,6 @@ pub(crate) enum CallFault {
     Hang,
 }
 
-impl Fault {
-    /// Its name in world files.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::DropReply { .. } => "drop-reply",
-            Self::Answer { .. } => "answer",
-            Self::Hang { .. } => "hang",
-            Self::Silent {} => "silent",
-            Self::StayDown {} => "stay-down",
-            Self::ComeBackAt { .. } => "come-back-at",
-            Self::FailInstall { .. } => "fail-install",
-            Self::LoseBootstrap {} => "lose-bootstrap",
-            Self::SkewClock { .. } => "skew-clock",
-            Self::TimeNotInSync {} => "time-not-in-sync",
-            Self::InstallVersion { .. } => "install-version",
-            Self::ForeignEtcdData {} => "foreign-etcd-data",
-        }
-    }
-}
-
 impl CallFault {
     /// The name of the fault that does it.
     pub(crate) const fn name(&self) -> &'static str {

@@ -221,6 +221,9 @@ impl Boot {
 
     /// Takes over the Kubernetes that was started or, for none, stopped.
     pub(super) fn take_node(&self, node: Option<Node>) {
+        if node.is_none() {
+            self.store.destroy("etcd", "EtcdMembers.etcd.talos.dev", "local");
+        }
         locked(&self.active).node = node;
         self.show_status();
     }
