@@ -104,12 +104,11 @@ const STAGED: &str = "Staged configuration to be applied after the next reboot";
 fn plan(version: TalosVersion, change: &Change, mode: i32, dry_run: bool) -> Result<Plan, Status> {
     let known = Mode::try_from(mode).ok();
     let maintenance = matches!(change, Change::First { .. });
-    if maintenance && !version.apid_in_maintenance() {
-        if let Some(refused @ (Mode::NoReboot | Mode::Staged)) = known {
-            let name = refused.as_str_name().to_lowercase().replace('_', "-");
-            let text = format!("apply configuration --mode='{name}' is not supported in maintenance mode");
-            return Err(Status::unimplemented(text));
-        }
+    let old_server = maintenance && !version.apid_in_maintenance();
+    if old_server && let Some(refused @ (Mode::NoReboot | Mode::Staged)) = known {
+        let name = refused.as_str_name().to_lowercase().replace('_', "-");
+        let text = format!("apply configuration --mode='{name}' is not supported in maintenance mode");
+        return Err(Status::unimplemented(text));
     }
     let without = |act| Plan {
         mode: Mode::NoReboot.into(),
@@ -142,9 +141,7 @@ fn plan(version: TalosVersion, change: &Change, mode: i32, dry_run: bool) -> Res
         Some(Mode::Try) if dry_run => {
             live.map(|act| Plan { mode, ..without(act) }).map_err(Status::invalid_argument)
         }
-        Some(Mode::Try) if maintenance && !version.apid_in_maintenance() => {
-            live.map(without).map_err(Status::invalid_argument)
-        }
+        Some(Mode::Try) if old_server => live.map(without).map_err(Status::invalid_argument),
         Some(Mode::Try) => {
             Err(super::not_simulated("mode TRY, whose rollback leaves a machine without its API"))
         }

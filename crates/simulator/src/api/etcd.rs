@@ -53,6 +53,8 @@ pub(super) fn bootstrap(boot: &Arc<Boot>, request: &BootstrapRequest) -> Result<
     Ok(BootstrapResponse { messages: vec![Bootstrap { metadata: None }] })
 }
 
+/// What Talos' own client of etcd fails with before etcd was set up.
+const NO_ETCD_CERTIFICATE: &str = "failed to create etcd client: error building etcd client TLS config: open /system/secrets/etcd/admin.crt: no such file or directory";
 const NOT_AVAILABLE: &str = "bootstrap is not available yet";
 
 /// Talos' checks in their order. Pure.
@@ -80,9 +82,11 @@ fn judge(situation: Situation) -> Result<(), Status> {
 /// The members.
 pub(super) async fn members(boot: &Boot) -> Result<EtcdMemberListResponse, Status> {
     let node = control_plane(boot, "member list")?;
-    let members = node.etcd_members().await.map_err(|error| match error {
-        EtcdError::NotRunning { .. } => Status::unknown("no controlplane endpoints discovered yet"),
-        other => status_of(other),
+    let members = node.etcd_members().await.map_err(|error| {
+        if matches!(error, EtcdError::NotRunning { .. }) {
+            return Status::unknown("no controlplane endpoints discovered yet");
+        }
+        status_of(error)
     })?;
     let members: Vec<_> = members
         .into_iter()
@@ -101,11 +105,11 @@ pub(super) async fn members(boot: &Boot) -> Result<EtcdMemberListResponse, Statu
 /// The machine's own member.
 pub(super) async fn status(boot: &Boot) -> Result<EtcdStatusResponse, Status> {
     let node = control_plane(boot, "etcd status")?;
-    let status = node.etcd_status().await.map_err(|error| match error {
-        EtcdError::NotRunning { .. } => Status::unknown(
-            "failed to create etcd client: error building etcd client TLS config: open /system/secrets/etcd/admin.crt: no such file or directory",
-        ),
-        other => status_of(other),
+    let status = node.etcd_status().await.map_err(|error| {
+        if matches!(error, EtcdError::NotRunning { .. }) {
+            return Status::unknown(NO_ETCD_CERTIFICATE);
+        }
+        status_of(error)
     })?;
     let member_status = EtcdMemberStatus {
         protocol_version: status.version,

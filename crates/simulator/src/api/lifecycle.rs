@@ -113,9 +113,11 @@ pub(super) fn kubeconfig(boot: &Arc<Boot>) -> Result<Response<Answers<Data>>, St
         return Err(Status::unimplemented("kubeconfig is only available on control plane nodes"));
     }
     let node = boot.node().ok_or_else(|| Status::unavailable("the machine is still booting"))?;
-    let kubeconfig = node.kubeconfig().map_err(|error| match error {
-        KubeconfigError::NotControlPlane => Status::unimplemented(error.to_string()),
-        other => Status::unknown(format!("failed to {other}")),
+    let kubeconfig = node.kubeconfig().map_err(|error| {
+        if matches!(error, KubeconfigError::NotControlPlane) {
+            return Status::unimplemented(error.to_string());
+        }
+        Status::unknown(format!("failed to {error}"))
     })?;
     Ok(chunks(&archive(kubeconfig.expose().as_bytes())))
 }

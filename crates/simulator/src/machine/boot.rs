@@ -232,16 +232,13 @@ impl Boot {
     pub(super) fn show_status(&self) {
         let services = self.services();
         self.publish(&services);
-        let stage = match self.stage() {
-            // Without its Kubernetes the boot isn't over, whatever else runs.
-            before @ (Stage::Booting | Stage::Running) if self.node().is_some() => {
-                let stage = services::stage(&services, before);
-                locked(&self.active).stage = stage;
-                self.machine.enter(stage);
-                stage
-            }
-            other => other,
-        };
+        let mut stage = self.stage();
+        // Without its Kubernetes the boot isn't over, whatever else runs.
+        if matches!(stage, Stage::Booting | Stage::Running) && self.node().is_some() {
+            stage = services::stage(&services, stage);
+            locked(&self.active).stage = stage;
+            self.machine.enter(stage);
+        }
         let unmet = match self.configuration() {
             None => Vec::new(),
             Some(configuration) => {

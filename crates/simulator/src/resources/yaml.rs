@@ -5,13 +5,11 @@ use serde_json::Value;
 /// Prints a value as one document.
 pub(super) fn print(value: &Value) -> String {
     let mut text = String::new();
-    match value {
-        Value::Object(fields) if !fields.is_empty() => block(&mut text, value, 0),
-        Value::Array(items) if !items.is_empty() => block(&mut text, value, 0),
-        scalar => {
-            text.push_str(&inline(scalar));
-            text.push('\n');
-        }
+    if is_block(value) {
+        block(&mut text, value, 0);
+    } else {
+        text.push_str(&inline(value));
+        text.push('\n');
     }
     text
 }

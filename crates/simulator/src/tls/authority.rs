@@ -63,11 +63,12 @@ impl Authority {
         let mut parameters = parameters(Timestamp::now());
         parameters.distinguished_name = distinguished_name(parsed.subject());
         // The key identifier is copied, never computed: Go's authorities carry one that no library recomputes.
-        let identifier =
-            parsed.extensions().iter().find_map(|extension| match extension.parsed_extension() {
-                ParsedExtension::SubjectKeyIdentifier(identifier) => Some(identifier.0.to_vec()),
-                _ => None,
-            });
+        let identifier = parsed.extensions().iter().find_map(|extension| {
+            let ParsedExtension::SubjectKeyIdentifier(identifier) = extension.parsed_extension() else {
+                return None;
+            };
+            Some(identifier.0.to_vec())
+        });
         if let Some(identifier) = identifier {
             parameters.key_identifier_method = KeyIdMethod::PreSpecified(identifier);
         }

@@ -76,14 +76,14 @@ impl ClientCertVerifier for TalosClientVerifier {
 /// The error whose alert Talos sends: all Talos authorities have the same subject, so that a foreign certificate
 /// fails by its signature, which is `unknown_ca` there; a wrong purpose is `bad_certificate`.
 fn as_talos_says(error: Error) -> Error {
-    let foreign = Error::InvalidCertificate(CertificateError::UnknownIssuer);
-    match error {
-        Error::InvalidCertificate(CertificateError::BadSignature) => foreign,
-        Error::InvalidCertificate(
-            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. },
-        ) => bad_certificate(),
-        other => other,
+    let Error::InvalidCertificate(reason) = &error else { return error };
+    if matches!(reason, CertificateError::BadSignature) {
+        return Error::InvalidCertificate(CertificateError::UnknownIssuer);
     }
+    if matches!(reason, CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. }) {
+        return bad_certificate();
+    }
+    error
 }
 
 /// The alert of `BadEncoding` is `bad_certificate`.

@@ -1,6 +1,6 @@
 //! One machine of the world.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use ipnet::IpNet;
 use jiff::SignedDuration;
@@ -146,7 +146,8 @@ impl Machine {
     /// Where it listens. A world without addresses doesn't pass its check.
     #[must_use]
     pub fn listener(&self) -> SocketAddr {
-        SocketAddr::new(self.addresses.first().copied().unwrap_or(IpAddr::from([127, 0, 0, 1])), self.port)
+        let address = self.addresses.first().copied().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        SocketAddr::new(address, self.port)
     }
 
     /// Its links, by default one.

@@ -80,7 +80,7 @@ impl World {
         let text = std::fs::read_to_string(path)
             .map_err(|source| WorldError::Unreadable { path: path.to_owned(), source })?;
         let mut world = Self::parse(&text)?;
-        let folder = path.parent().unwrap_or(Path::new("."));
+        let folder = path.parent().unwrap_or_else(|| Path::new("."));
         for own in [&mut world.data, &mut world.lab].into_iter().flatten() {
             *own = folder.join(&*own);
         }

@@ -267,10 +267,11 @@ fn service(boot: &Boot, id: &str) -> Result<(), String> {
 }
 
 fn booted(boot: &Boot) -> Result<(), String> {
-    match boot.stage() {
-        Stage::Running => Ok(()),
-        other => Err(format!("nodes \"{}\" are in {} state", boot.address, other.as_str())),
+    let stage = boot.stage();
+    if stage == Stage::Running {
+        return Ok(());
     }
+    Err(format!("nodes \"{}\" are in {} state", boot.address, stage.as_str()))
 }
 
 /// etcd lists exactly the expected control planes, and all of them vote.
