@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 use judge::Judge;
 use kontinuum::domain::machine_configuration::{
-    Contract, Inputs, InstallTarget, MachineConfiguration, NetworkPlugin, Patch, Role, SecretsBundle,
-    VirtualAddress, generate, installer_image, patch,
+    Contract, Inputs, InstallTarget, MachineConfiguration, Managed, NetworkPlugin, Patch, Role,
+    SecretsBundle, VirtualAddress, generate, installer_image, patch, validate,
 };
 use serde_json::json;
 
@@ -227,4 +227,62 @@ fn refuses_what_talos_refuses() {
         let ours = patched(&configuration, patches);
         assert!(ours.is_err(), "{patches:#?}: {theirs:?}");
     }
+}
+
+/// Whether we would refuse a configuration, leaving out what only we ask for.
+fn refused(configuration: &str) -> Option<Vec<String>> {
+    let Ok(configuration) = MachineConfiguration::parse(configuration) else {
+        return Some(vec!["not read".to_owned()]);
+    };
+    let errors: Vec<String> = validate(&configuration, false)
+        .errors
+        .iter()
+        .map(ToString::to_string)
+        .filter(|error| !error.contains("kontinuum"))
+        .collect();
+    (!errors.is_empty()).then_some(errors)
+}
+
+#[test]
+fn judges_as_talos_judges() {
+    let mut judge = Judge::start();
+    let bundle = SecretsBundle::from_yaml(&secrets(&mut judge)).unwrap();
+    for role in ROLES {
+        let configuration = generate(&inputs(role), &bundle, Contract::V1_13).unwrap();
+        let configuration = configuration.to_yaml().expose().to_owned();
+        for patch in patches::JUDGED {
+            let Ok(patched) = judge.patched(&configuration, &[patch]) else { continue };
+            let (theirs, ours) = (judge.refusal(&patched), refused(&patched));
+            assert_eq!(
+                ours.is_some(),
+                theirs.is_some(),
+                "{role:?} {patch}\nours {ours:?}\ntheirs {theirs:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn refuses_patches_of_what_is_managed() {
+    let mut judge = Judge::start();
+    let configuration = MachineConfiguration::parse(&configuration(&mut judge, Contract::V1_13)).unwrap();
+    let managed = Managed { network_plugin: true, hostname: true };
+    for (text, path) in [
+        ("cluster: {network: {cni: {name: flannel}}}", "cluster.network.cni"),
+        ("cluster: {proxy: {disabled: false}}", "cluster.proxy.disabled"),
+        ("cluster: {controlPlane: {endpoint: 'https://other:6443'}}", "cluster.controlPlane.endpoint"),
+        ("machine: {features: {kubePrism: {enabled: false}}}", "machine.features.kubePrism"),
+        ("machine: {ca: {$patch: delete}}", "machine.ca"),
+        ("machine: {type: worker}", "machine.type"),
+        ("machine: {network: {hostname: x}}", "hostname"),
+        ("{apiVersion: v1alpha1, kind: HostnameConfig, auto: off, hostname: x}", "hostname"),
+    ] {
+        let patches = Patch::parse_all(&["machine: {sysctls: {a: b}}", text]).unwrap();
+        let error = managed.patch(&configuration, &patches).unwrap_err();
+        assert_eq!(error.index, 1, "{error}");
+        assert!(error.to_string().starts_with(&format!("patch 2: {path}: ")), "{error}");
+    }
+    let free = Managed { network_plugin: false, hostname: false };
+    let patches = Patch::parse_all(&["cluster: {network: {cni: {name: none}}}"]).unwrap();
+    assert!(free.patch(&configuration, &patches).is_ok());
 }

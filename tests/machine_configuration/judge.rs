@@ -29,17 +29,20 @@ impl Judge {
 
     /// One question; the error is Talos' own text.
     pub(crate) fn ask(&mut self, operation: &str, arguments: &Value) -> Result<Value, String> {
-        let question = json!({ "op": operation, "arguments": arguments });
+        let mut answer = self.exchange(&json!({ "op": operation, "arguments": arguments }));
+        match answer["refused"].as_str() {
+            Some(refused) => Err(refused.to_owned()),
+            None => Ok(answer["result"].take()),
+        }
+    }
+
+    fn exchange(&mut self, question: &Value) -> Value {
         let questions = self.questions.as_mut().unwrap();
         writeln!(questions, "{question}").unwrap();
         questions.flush().unwrap();
         let mut answer = String::new();
         self.answers.read_line(&mut answer).unwrap();
-        let mut answer: Value = serde_json::from_str(&answer).unwrap();
-        match answer["refused"].as_str() {
-            Some(refused) => Err(refused.to_owned()),
-            None => Ok(answer["result"].take()),
-        }
+        serde_json::from_str(&answer).unwrap()
     }
 
     /// Why Talos would refuse a configuration on metal, if it would.
@@ -50,10 +53,12 @@ impl Judge {
     /// A configuration after patches, or why Talos refuses them.
     pub(crate) fn patched(&mut self, configuration: &str, patches: &[&str]) -> Result<String, String> {
         let arguments = json!({ "configuration": STANDARD.encode(configuration), "patches": patches });
-        let answer = self.ask("patch", &arguments)?;
-        let text = STANDARD.decode(answer["configuration"].as_str().unwrap()).unwrap();
-        Ok(String::from_utf8(text).unwrap())
+        self.ask("patch", &arguments).map(|answer| decoded(&answer["configuration"]))
     }
+}
+
+fn decoded(bytes: &Value) -> String {
+    String::from_utf8(STANDARD.decode(bytes.as_str().unwrap()).unwrap()).unwrap()
 }
 
 impl Drop for Judge {

@@ -173,7 +173,7 @@ fn decimal(number: u64, scale: u64) -> String {
 }
 
 /// A number of bytes with an optional unit, decimal or binary.
-fn bytes(text: &str) -> Option<u64> {
+pub(super) fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let length = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let number: f64 = text[..length].parse().ok()?;
