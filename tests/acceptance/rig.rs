@@ -1,6 +1,7 @@
 //! Everything that one run of a case needs.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,6 +41,8 @@ pub(crate) struct Rig {
     subnet: Subnet,
     folder: TempDir,
     client: Client,
+    /// What differs from the environment that every client gets; none removes.
+    environment: BTreeMap<String, Option<String>>,
     /// What each command showed and logged.
     shown: RefCell<Vec<Shown>>,
 }
@@ -62,6 +65,7 @@ impl Rig {
             subnet: Subnet::allot()?,
             folder,
             client,
+            environment: BTreeMap::new(),
             shown: RefCell::default(),
         };
         rig.use_provider()?;
@@ -102,6 +106,11 @@ impl Rig {
     /// Writes a root module that is for the client alone.
     pub(crate) fn module_without_provider(&self, text: &str) -> Result<(), Failed> {
         Ok(std::fs::write(self.folder.path().join("module/main.tf"), text)?)
+    }
+
+    /// Sets a variable of the client's environment, or removes it, from here on.
+    pub(crate) fn environment(&mut self, name: &str, value: Option<&str>) {
+        self.environment.insert(name.to_owned(), value.map(str::to_owned));
     }
 
     /// Plans. The exit code is 0 without changes, 2 with, 1 on errors.
@@ -188,6 +197,12 @@ impl Rig {
             .env("TF_LOG", "TRACE")
             .env("TF_LOG_PATH", self.folder.path().join("client.log"))
             .env("KONTINUUM_INVENTORY", self.inventory());
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         Running::start(command)
     }
 

@@ -6,6 +6,7 @@ mod cluster;
 mod discovery;
 mod faults;
 mod input;
+mod inventory;
 mod pools;
 mod secrets;
 
@@ -25,6 +26,7 @@ pub(crate) fn all() -> Vec<Trial> {
         discovery::cases(),
         faults::cases(),
         input::cases(),
+        inventory::cases(),
         pools::cases(),
         secrets::cases(),
     ]
