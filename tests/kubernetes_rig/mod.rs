@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 
 use certificates::Authority;
 use processes::Processes;
+pub use processes::{free_address, run_in};
 
 /// A running control plane; its processes end with the last holder.
 pub struct Rig {

@@ -115,10 +115,23 @@ fn start(folder: &Path, name: &str, arguments: &[String]) -> (PathBuf, Child) {
 /// Runs a program to its end and gives what it printed.
 pub fn run(name: &str, arguments: &[&str], kubeconfig: &Path, home: &Path) -> String {
     let mut command = Command::new(program(name));
-    command.args(arguments).env("KUBECONFIG", kubeconfig).env("HOME", home).stdin(Stdio::null());
-    let output = command.output().unwrap_or_else(|error| panic!("run {name}: {error}"));
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name} {arguments:?}: {}\n{printed}{complained}", output.status);
+    command.args(arguments).env("KUBECONFIG", kubeconfig).env("HOME", home);
+    finish(command)
+}
+
+/// Runs a program, the lab's or the system's, in a folder, and gives what it printed.
+pub fn run_in(folder: &Path, name: &str, arguments: &[&str]) -> String {
+    let program = if name == "tar" { PathBuf::from(name) } else { program(name) };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env("HOME", folder);
+    finish(command)
+}
+
+fn finish(mut command: Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    // Helm says what it pushed on the error stream.
+    let printed =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{printed}", output.status);
     printed
 }

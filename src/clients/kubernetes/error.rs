@@ -81,6 +81,12 @@ pub enum Cause {
     /// The object exists and is not ours to change.
     #[error("{0}")]
     NotOurs(String),
+    /// Someone else is at work on it.
+    #[error("{0}")]
+    Held(String),
+    /// A chart does not render, or asks for something that is not done here.
+    #[error("the chart cannot be used: {0}")]
+    Chart(String),
     /// 400 or 422: the server calls the object wrong.
     #[error("the API server refuses it: {0}")]
     Invalid(String),
@@ -131,6 +137,7 @@ impl Error {
             Cause::Unreachable { .. }
             | Cause::TimedOut { .. }
             | Cause::Stale
+            | Cause::Held(_)
             | Cause::Webhook(_)
             | Cause::Expired
             | Cause::Busy { .. } => true,
@@ -143,6 +150,7 @@ impl Error {
             | Cause::AlreadyExists
             | Cause::FieldConflicts(_)
             | Cause::NotOurs(_)
+            | Cause::Chart(_)
             | Cause::Invalid(_)
             | Cause::Unreadable(_) => false,
         }

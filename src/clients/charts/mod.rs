@@ -1,0 +1,109 @@
+//! Charts, from where they are published: a classic repository, an OCI registry, or a local folder or archive.
+//!
+//! - What is fetched over the network is checked against the digest that the repository's index or the registry's
+//!   manifest states; sizes are capped, every request has a deadline, and failures that may pass are tried again a
+//!   fixed number of times.
+//! - Versions are resolved as Helm does: a version that is there exactly as written, else the highest that satisfies
+//!   the constraint. See [`is_exact`].
+//! - Plain HTTP is spoken to loopback addresses, and elsewhere only where the user wrote it: `http://…` for a
+//!   repository, `oci+http://…` for a registry. A repository reached by HTTPS may not send us to HTTP.
+//! - What was fetched is kept in memory: one process fetches a version once.
+
+mod error;
+mod http;
+mod local;
+mod oci;
+mod repository;
+mod source;
+mod versions;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Mutex;
+
+pub use error::{Cause, Error, Result};
+pub use http::Limits;
+pub use source::{Source, SourceError};
+pub use versions::is_exact;
+
+/// A chart, and where it came from.
+#[derive(Debug)]
+pub struct Fetched {
+    /// The chart.
+    pub chart: Arc<helm::Chart>,
+    /// Its version, as the chart itself says it.
+    pub version: String,
+    /// The archive's SHA-256 in hexadecimal; of a folder, its files' digest.
+    pub digest: String,
+    /// Where it came from: a URL, a reference, a path.
+    pub origin: String,
+}
+
+/// Fetches charts.
+pub struct Charts {
+    http: http::Http,
+    fetched: Mutex<BTreeMap<(String, String, String), Arc<Fetched>>>,
+    indexes: Mutex<BTreeMap<String, Arc<repository::Index>>>,
+}
+
+impl Charts {
+    /// A fetcher within these limits.
+    ///
+    /// # Errors
+    /// [`Cause::Setup`] when the system's certificate authorities cannot be loaded.
+    pub fn new(limits: Limits) -> Result<Self> {
+        Ok(Self { http: http::Http::new(limits)?, fetched: Mutex::default(), indexes: Mutex::default() })
+    }
+
+    /// Fetches chart `name` from `source`, in `version`: exact, or a constraint such as `~1.20.0`; an empty text is
+    /// the newest version that is no prerelease.
+    ///
+    /// # Errors
+    /// [`Error`]: what was asked, what came, and whether trying again may help.
+    pub async fn fetch(&self, source: &str, name: &str, version: &str) -> Result<Arc<Fetched>> {
+        let key = (source.to_owned(), name.to_owned(), version.to_owned());
+        // Held while fetching: two callers of one chart fetch it once.
+        let mut fetched = self.fetched.lock().await;
+        if let Some(known) = fetched.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let attempt = format!("fetch chart {name} {version} from {source}");
+        let parsed = Source::parse(source).map_err(|error| Error::new(&attempt, Cause::Source(error)))?;
+        let found = match &parsed {
+            Source::Repository(url) => self.from_repository(url, name, version).await,
+            Source::Registry(registry) => oci::fetch(&self.http, registry, name, version).await,
+            Source::Path(path) => local::fetch(path.clone(), name.to_owned(), version.to_owned()).await,
+        };
+        let found = Arc::new(found.map_err(|cause| Error::new(&attempt, cause))?);
+        fetched.insert(key, Arc::clone(&found));
+        Ok(found)
+    }
+
+    async fn from_repository(&self, url: &reqwest::Url, name: &str, version: &str) -> Result<Fetched, Cause> {
+        let mut indexes = self.indexes.lock().await;
+        let index = match indexes.get(url.as_str()) {
+            Some(index) => Arc::clone(index),
+            None => {
+                let index = Arc::new(repository::Index::fetch(&self.http, url).await?);
+                indexes.insert(url.to_string(), Arc::clone(&index));
+                index
+            }
+        };
+        drop(indexes);
+        index.fetch_chart(&self.http, name, version).await
+    }
+}
+
+/// Loads an archive whose digest is known to be right.
+fn unpack(archive: &[u8], origin: String) -> Result<Fetched, Cause> {
+    let chart = helm::Chart::from_archive(archive).map_err(|error| Cause::Chart(Box::new(error)))?;
+    let version = chart.metadata().version.clone();
+    Ok(Fetched { chart: Arc::new(chart), version, digest: sha256(archive), origin })
+}
+
+/// SHA-256 in hexadecimal.
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
