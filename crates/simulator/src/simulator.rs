@@ -13,7 +13,7 @@ use crate::configuration::Judge;
 use crate::events::Events;
 use crate::fault::Fault;
 use crate::kubernetes::{Clusters, Fate, Workload};
-use crate::machine::{Command, Machine, Nodes, Site, Stage, Trust};
+use crate::machine::{Command, Machine, Neighbours, Nodes, Site, Stage, Trust};
 use crate::world::{World, WorldError};
 
 /// How long processes have to end when a simulator is shut down.
@@ -93,6 +93,7 @@ impl Simulator {
             machines,
             trust: Trust::default(),
             nodes: Nodes::default(),
+            neighbours: Neighbours::default(),
         };
         let started = world.machines.into_iter().map(|machine| {
             let name = machine.name.clone();

@@ -17,7 +17,7 @@ use crate::events::EventKind;
 use crate::kubernetes::Node;
 use crate::locked;
 use crate::resources::cluster::{self, Role};
-use crate::resources::{Store, block, hardware, network, runtime};
+use crate::resources::{Store, block, hardware, kubernetes, network, runtime};
 use crate::tls::Names;
 use crate::world::{TalosVersion, hexadecimal};
 
@@ -244,7 +244,11 @@ impl Boot {
             Some(configuration) => {
                 let name = self.hostname().unwrap_or_default();
                 let seen = self.machine.site.nodes.find(&configuration.view.cluster.id, &name);
-                let ready = seen.map(|node| node.ready.is_ok());
+                let ready = seen.map(|node| {
+                    let ready = node.ready.is_ok();
+                    self.store.put(kubernetes::node_status(&name, ready, node.schedulable));
+                    ready
+                });
                 services::unmet(&services, self.time_in_sync(), &name, ready)
             }
         };

@@ -1,5 +1,9 @@
 //! What a machine does from power-on to power-off, again and again.
 
+mod installing;
+mod kubernetes;
+mod resetting;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +14,12 @@ use talos_api::machine::{SequenceEvent, sequence_event};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::boot::{Boot, Configuration};
-use super::disk::{DiskError, Volume};
-use super::{Command, Machine, Reset, Stage, installation};
+use super::disk::DiskError;
+use super::{Command, Machine, Stage};
 use crate::api::{self, Listener};
 use crate::configuration::{Decoded, MachineConfiguration};
 use crate::events::EventKind;
-use crate::kubernetes::{Hardware, Node, NodeSpecification};
+use crate::kubernetes::Node;
 use crate::locked;
 use crate::resources::cluster::Role;
 use crate::tls::{Acceptance, Authority, AuthorityError, Versions};
@@ -25,8 +29,6 @@ const GRACE: Duration = Duration::from_secs(10);
 const GRACE_UP_TO_1_12: Duration = Duration::from_secs(5);
 /// How long the reply to the call that takes the machine down has to get out.
 const LAST_REPLY: Duration = Duration::from_millis(200);
-/// How often a control plane looks at its cluster while it runs.
-const CLUSTER_SEEN_EVERY: Duration = Duration::from_secs(2);
 
 /// How a boot ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +89,7 @@ async fn boot(machine: &Arc<Machine>, commands: &mut UnboundedReceiver<Command>)
         *locked(&machine.address) = address;
     }
     let boot = Arc::new(Boot::begin(Arc::clone(machine), contents.installed));
+    machine.site.neighbours.enter(&boot);
     let mut life = Life { boot, listener: None };
     life.tell_failed_installation();
     let down = match life.live(configuration, commands).await {
@@ -156,53 +159,6 @@ impl Life {
         Ok(configuration)
     }
 
-    /// Installs Talos and reboots, or fails and reboots.
-    async fn install(
-        &mut self,
-        configuration: &Arc<Configuration>,
-        commands: &mut UnboundedReceiver<Command>,
-    ) -> Result<Never, Down> {
-        let boot = Arc::clone(&self.boot);
-        let machine = &boot.machine;
-        boot.enter(Stage::Installing);
-        boot.log.publish(
-            "machine.SequenceEvent",
-            &sequence("install", sequence_event::Action::Start, None),
-            "",
-        );
-        if let Some(authority) = self.authority(&configuration.view) {
-            self.listen_mutually(&configuration.view, &authority).await;
-        }
-        wait(commands, sleep(machine.specification.install_time)).await?;
-        let planned = match machine.faults.take_failed_installation() {
-            Some(error) => Err(error),
-            None => installation::plan(
-                configuration.view.machine.install.as_ref(),
-                &machine.specification.disks(),
-                machine.faults.take_installed_version(),
-            ),
-        };
-        let installed = planned.and_then(|installed| {
-            machine.disk.install(&installed).map_err(|error| error.to_string())?;
-            machine.disk.store_configuration(&configuration.text).map_err(|error| error.to_string())?;
-            Ok(installed)
-        });
-        match installed {
-            Ok(installed) => {
-                boot.log.kernel(&format!("installation of {} complete", installed.version));
-                boot.take_installed(installed);
-                let done = sequence("install", sequence_event::Action::Stop, None);
-                boot.log.publish("machine.SequenceEvent", &done, "");
-            }
-            Err(error) => {
-                let message = format!("task install (1/1): failed: {error}");
-                boot.fail(&message);
-                *locked(&machine.failed_installation) = Some(message);
-            }
-        }
-        Err(Down::Reboot)
-    }
-
     /// A configured machine: its API, and its Kubernetes once the time is in sync.
     async fn serve_kubernetes(
         &mut self,
@@ -225,8 +181,10 @@ impl Life {
         });
         let mut faults = machine.faults.watch();
         let mut nodes = machine.site.nodes.watch();
-        let _observer =
-            AbortOnDrop(tokio::spawn(observe(Arc::clone(&boot), Arc::clone(&configuration.view))));
+        let _observer = kubernetes::AbortOnDrop(tokio::spawn(kubernetes::observe(
+            Arc::clone(&boot),
+            Arc::clone(&configuration.view),
+        )));
         self.start_kubernetes(&configuration.view).await;
         loop {
             let node = boot.node();
@@ -267,104 +225,6 @@ impl Life {
                 _ = nodes.changed() => {}
             }
         }
-    }
-
-    /// Starts Kubernetes unless it runs already, or must wait for the clock.
-    async fn start_kubernetes(&self, configuration: &Arc<MachineConfiguration>) {
-        let boot = &self.boot;
-        let machine = &boot.machine;
-        if boot.node().is_some() || !boot.time_in_sync() {
-            return;
-        }
-        if machine.faults.take_foreign_etcd_data()
-            && let Err(error) = machine.disk.put_foreign_etcd_data()
-        {
-            boot.fail(&error.to_string());
-        }
-        let specification = NodeSpecification {
-            hostname: boot.hostname().unwrap_or_default(),
-            addresses: boot.addresses(),
-            data: machine.disk.ephemeral(),
-            configuration: Arc::clone(configuration),
-            hardware: Hardware {
-                uuid: machine.specification.uuid(),
-                processors: machine.specification.processors,
-                memory_bytes: machine.specification.memory.bytes(),
-            },
-            talos_version: boot.version.to_string(),
-        };
-        match Node::start(&machine.site.clusters, specification).await {
-            Ok(node) => boot.take_node(Some(node)),
-            Err(error) => boot.fail(&format!("failed to {error}")),
-        }
-    }
-
-    /// Takes over a configuration as the machine runs. Kubernetes is started anew where anything differs.
-    async fn reconfigure(&self, configuration: &Arc<Configuration>) {
-        let boot = &self.boot;
-        let same = boot.configuration().is_some_and(|before| before.text == configuration.text);
-        boot.take(configuration);
-        if same {
-            return;
-        }
-        if let Some(node) = boot.node() {
-            boot.take_node(None);
-            node.stop().await;
-        }
-        self.start_kubernetes(&configuration.view).await;
-    }
-
-    /// Wipes; a graceful reset that cannot leave etcd reboots without having wiped anything.
-    async fn reset(&self, reset: &Reset) -> Down {
-        let boot = &self.boot;
-        boot.enter(Stage::Resetting);
-        let started = sequence("reset", sequence_event::Action::Start, None);
-        boot.log.publish("machine.SequenceEvent", &started, &reset.actor);
-        let wiped = self.wipe(reset).await;
-        let error = wiped.err();
-        if let Some(error) = &error {
-            boot.fail(&format!("reset failed: {error}"));
-        }
-        let stopped = sequence("reset", sequence_event::Action::Stop, error.clone());
-        boot.log.publish("machine.SequenceEvent", &stopped, &reset.actor);
-        if reset.reboot || error.is_some() { Down::Reboot } else { Down::Off }
-    }
-
-    async fn wipe(&self, reset: &Reset) -> Result<(), String> {
-        let boot = &self.boot;
-        if let Some(node) = boot.node() {
-            let leaves = reset.graceful && boot.role() == Role::ControlPlane && !node.etcd_data_is_empty();
-            if leaves {
-                node.etcd_leave().await.map_err(|error| format!("failed to leave etcd: {error}"))?;
-            }
-            node.stop().await;
-            boot.take_node(None);
-        }
-        for volume in &reset.volumes {
-            match volume {
-                Volume::Ephemeral => {
-                    let data = boot.machine.disk.ephemeral();
-                    crate::kubernetes::wipe(&data).await.map_err(|error| format!("failed to {error}"))?;
-                }
-                Volume::Meta | Volume::State => {
-                    boot.machine.disk.wipe(*volume).map_err(|error| error.to_string())?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts another version on the disk and reboots into it.
-    fn upgrade(&self, version: crate::world::TalosVersion, schematic: Option<String>) -> Down {
-        let boot = &self.boot;
-        boot.enter(Stage::Upgrading);
-        if let Some(installed) = boot.installed() {
-            let installed = super::disk::Installed { version, schematic, ..installed };
-            if let Err(error) = boot.machine.disk.install(&installed) {
-                boot.fail(&error.to_string());
-            }
-        }
-        Down::Reboot
     }
 
     /// The authority that signs the API's certificate: the configuration's own, or that of a control plane for a worker.
@@ -418,14 +278,6 @@ impl Life {
         self.boot.machine.record(EventKind::Closed);
     }
 
-    /// Tells what the boot before left: the failed installation, as a serial console would still show it.
-    fn tell_failed_installation(&self) {
-        let Some(message) = locked(&self.boot.machine.failed_installation).take() else { return };
-        self.boot.log.kernel(&format!("phase install (1/1): {message}"));
-        let stopped = sequence("install", sequence_event::Action::Stop, Some(message));
-        self.boot.log.publish("machine.SequenceEvent", &stopped, "");
-    }
-
     /// Goes down: a reboot in order, the loss of power at once.
     async fn end(mut self, down: Down) {
         let boot = &self.boot;
@@ -446,34 +298,6 @@ impl Life {
         if let Some(node) = node.filter(|_| in_order) {
             node.stop().await;
         }
-    }
-}
-
-/// Publishes what this control plane sees of its cluster, as long as it runs.
-async fn observe(boot: Arc<Boot>, configuration: Arc<MachineConfiguration>) {
-    if boot.role() != Role::ControlPlane {
-        return;
-    }
-    let mut look = tokio::time::interval(CLUSTER_SEEN_EVERY);
-    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        look.tick().await;
-        let Some(node) = boot.node() else { continue };
-        if let Ok(nodes) = node.health().await.nodes {
-            boot.machine.site.nodes.publish(&configuration.cluster.id, nodes);
-        }
-        if let Ok(status) = node.etcd_status().await {
-            boot.store.put(crate::resources::cluster::etcd_member(status.member_id));
-        }
-    }
-}
-
-/// A task that ends with whom it works for.
-struct AbortOnDrop(tokio::task::JoinHandle<()>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }
 

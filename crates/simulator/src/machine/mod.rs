@@ -22,7 +22,7 @@ pub(crate) use boot::{Boot, Configuration};
 pub(crate) use disk::Volume;
 pub(crate) use installation::image as installer_image;
 pub(crate) use services::Service;
-pub(crate) use site::{Nodes, Site, Trust};
+pub(crate) use site::{Neighbours, Nodes, Site, Trust};
 pub use stage::Stage;
 
 use crate::events::EventKind;

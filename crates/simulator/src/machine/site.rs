@@ -1,14 +1,17 @@
 //! What the machines of one simulator share.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::watch;
 
+use super::Boot;
 use crate::configuration::{Judge, MachineConfiguration, Secret};
 use crate::events::Events;
 use crate::kubernetes::{Clusters, NodeReport};
+use crate::locked;
 use crate::tls::Authority;
 
 /// The machines' surroundings.
@@ -26,6 +29,8 @@ pub(crate) struct Site {
     pub(crate) trust: Trust,
     /// What control planes see of their clusters' nodes.
     pub(crate) nodes: Nodes,
+    /// The machines that run.
+    pub(crate) neighbours: Neighbours,
 }
 
 /// The trust services of all control planes that run: workers get their API certificate from one whose authority and
@@ -51,6 +56,24 @@ pub(crate) struct Serving {
 /// Nodes by cluster id, as last seen by one of the cluster's control planes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nodes(Arc<watch::Sender<BTreeMap<String, Vec<NodeReport>>>>);
+
+/// The machines that run, by the address they listen at: whom a control plane can ask about itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Neighbours(Arc<Mutex<BTreeMap<IpAddr, Weak<Boot>>>>);
+
+impl Neighbours {
+    /// Enters a machine for as long as it runs.
+    pub(super) fn enter(&self, boot: &Arc<Boot>) {
+        let mut boots = locked(&self.0);
+        boots.retain(|_, boot| boot.strong_count() > 0);
+        boots.insert(boot.address, Arc::downgrade(boot));
+    }
+
+    /// The machine at an address, if one runs there.
+    pub(crate) fn at(&self, address: IpAddr) -> Option<Arc<Boot>> {
+        locked(&self.0).get(&address).and_then(Weak::upgrade)
+    }
+}
 
 impl Trust {
     /// Enters a control plane that signs for workers with the same authority and token.

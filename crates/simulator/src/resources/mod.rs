@@ -7,6 +7,7 @@ pub(crate) mod block;
 pub(crate) mod cluster;
 pub(crate) mod hardware;
 pub(crate) mod kinds;
+pub(crate) mod kubernetes;
 pub(crate) mod network;
 pub(crate) mod runtime;
 mod store;

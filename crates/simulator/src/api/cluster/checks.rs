@@ -1,9 +1,11 @@
 //! The checks of Talos' health check, in Talos' order.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::kubernetes::{Health, NodeReport, Readiness};
+use crate::kubernetes::{EtcdMember, Health, NodeReport, Readiness};
 use crate::machine::{Boot, Stage};
+use crate::resources::cluster::Role;
 use crate::world::TalosVersion;
 
 /// The nodes that the caller expects, by address.
@@ -122,14 +124,16 @@ impl Look {
         if knows_no_cni && cni == "none" && NEEDS_CNI.contains(&self.check) {
             return Ok(Outcome::Skipped);
         }
-        let passed = |result: Result<(), String>| result.map(|()| Outcome::Passed);
         match self.check {
-            Check::ApidReady | Check::NoDiagnostics => Ok(Outcome::Passed),
-            Check::MemorySizes => passed(memory(boot)),
-            Check::DiskSizes => passed(disks(boot)),
-            Check::KubeletHealthy => passed(service(boot, "kubelet")),
-            Check::BootFinished => passed(booted(boot)),
-            Check::EtcdConsistent | Check::EtcdOnControlPlanes => passed(members(boot, expected).await),
+            // Simulated machines find nothing wrong with themselves.
+            Check::NoDiagnostics => Ok(Outcome::Passed),
+            Check::ApidReady => everywhere(boot, expected, |_, _| Ok(())),
+            Check::MemorySizes => everywhere(boot, expected, memory),
+            Check::DiskSizes => everywhere(boot, expected, |node, _| disk(node)),
+            Check::KubeletHealthy => everywhere(boot, expected, |node, _| service(node, "kubelet")),
+            Check::BootFinished => everywhere(boot, expected, |node, _| booted(node)),
+            Check::EtcdConsistent => consistent(boot, expected).await,
+            Check::EtcdOnControlPlanes => members(boot, expected).await,
             Check::EtcdHealthy
             | Check::NodesReport
             | Check::StaticPodsRunning
@@ -143,6 +147,30 @@ impl Look {
             }
         }
     }
+}
+
+/// Asks every expected machine about itself.
+fn everywhere(
+    boot: &Boot,
+    expected: &Expected,
+    ask: impl Fn(&Boot, Role) -> Result<(), String>,
+) -> Result<Outcome, String> {
+    let roles = [(&expected.control_planes, Role::ControlPlane), (&expected.workers, Role::Worker)];
+    for (addresses, role) in roles {
+        for address in addresses {
+            ask(&*configured(boot, address)?, role)?;
+        }
+    }
+    Ok(Outcome::Passed)
+}
+
+/// The configured machine at an address.
+fn configured(boot: &Boot, address: &str) -> Result<Arc<Boot>, String> {
+    let unreachable = || {
+        format!("rpc error: code = Unavailable desc = dial tcp {address}:50000: connect: connection refused")
+    };
+    let found = address.parse().ok().and_then(|address| boot.machine.site.neighbours.at(address));
+    found.filter(|found| found.configuration().is_some()).ok_or_else(unreachable)
 }
 
 /// Judges what the cluster says. Pure.
@@ -226,36 +254,36 @@ fn none_left(what: &str, waiting: impl Iterator<Item = String>) -> Result<Outcom
     if waiting.is_empty() { Ok(Outcome::Passed) } else { Err(format!("{what}: {waiting:?}")) }
 }
 
-/// Memory that Talos wants of a control plane: 2 GiB less what firmware and kernel take.
-fn memory(boot: &Boot) -> Result<(), String> {
-    const MINIMUM_MEBIBYTES: u64 = 1698;
-    let own = boot.machine.specification.memory.bytes() >> 20;
-    if own >= MINIMUM_MEBIBYTES {
+/// Memory that Talos wants: 2 GiB of a control plane, 1 GiB of a worker, less what firmware and kernel take.
+fn memory(node: &Boot, role: Role) -> Result<(), String> {
+    let minimum_mebibytes = if role == Role::ControlPlane { 1698 } else { 874 };
+    let own = node.machine.specification.memory.bytes() >> 20;
+    if own >= minimum_mebibytes {
         return Ok(());
     }
+    let address = node.address;
     Err(format!(
-        "node {} does not meet memory requirements: expected at least {MINIMUM_MEBIBYTES} MiB, actual {own} MiB",
-        boot.address
+        "node {address} does not meet memory requirements: expected at least {minimum_mebibytes} MiB, actual {own} MiB"
     ))
 }
 
 /// Disk that Talos wants for EPHEMERAL.
-fn disks(boot: &Boot) -> Result<(), String> {
+fn disk(node: &Boot) -> Result<(), String> {
     const MINIMUM_GIBIBYTES: u64 = 6;
-    let installed = boot.installed().map(|installed| installed.disk).unwrap_or_default();
-    let disks = boot.machine.specification.disks();
+    let installed = node.installed().map(|installed| installed.disk).unwrap_or_default();
+    let disks = node.machine.specification.disks();
     let own = disks.iter().find(|disk| disk.name == installed).map_or(0, |disk| disk.size.bytes() >> 30);
     if own >= MINIMUM_GIBIBYTES {
         return Ok(());
     }
+    let address = node.address;
     Err(format!(
-        "ephemeral partition {installed} for node {} is too small, expected at least {MINIMUM_GIBIBYTES} GiB, actual {own} GiB",
-        boot.address
+        "ephemeral partition {installed} for node {address} is too small, expected at least {MINIMUM_GIBIBYTES} GiB, actual {own} GiB"
     ))
 }
 
-fn service(boot: &Boot, id: &str) -> Result<(), String> {
-    let services = boot.services();
+fn service(node: &Boot, id: &str) -> Result<(), String> {
+    let services = node.services();
     let found = services.iter().find(|service| service.id == id);
     match found.map(|service| (service.state, service.healthy)) {
         Some(("Running", Some(true))) => Ok(()),
@@ -266,34 +294,46 @@ fn service(boot: &Boot, id: &str) -> Result<(), String> {
     }
 }
 
-fn booted(boot: &Boot) -> Result<(), String> {
-    let stage = boot.stage();
+fn booted(node: &Boot) -> Result<(), String> {
+    let stage = node.stage();
     if stage == Stage::Running {
         return Ok(());
     }
-    Err(format!("nodes \"{}\" are in {} state", boot.address, stage.as_str()))
+    Err(format!("nodes \"{}\" are in {} state", node.address, stage.as_str()))
 }
 
-/// etcd lists exactly the expected control planes, and all of them vote.
-async fn members(boot: &Boot, expected: &Expected) -> Result<(), String> {
-    let node = boot.node().ok_or("the machine is still booting")?;
-    let members = node.etcd_members().await.map_err(|error| error.to_string())?;
-    if members.len() != expected.control_planes.len() {
-        return Err(format!(
-            "expected {} etcd members, but there are {}",
-            expected.control_planes.len(),
-            members.len()
-        ));
+/// Every control plane lists the same members.
+async fn consistent(boot: &Boot, expected: &Expected) -> Result<Outcome, String> {
+    let mut first: Option<BTreeSet<u64>> = None;
+    for address in &expected.control_planes {
+        let listed = members_at(boot, address).await?.iter().map(|member| member.id).collect();
+        if first.get_or_insert_with(|| Clone::clone(&listed)) != &listed {
+            return Err(format!("etcd members of {address} differ from those of other control planes"));
+        }
     }
-    let learner = members.iter().find(|member| member.is_learner);
-    if let Some(learner) = learner {
+    Ok(Outcome::Passed)
+}
+
+/// etcd's members are the expected control planes, and all of them vote.
+async fn members(boot: &Boot, expected: &Expected) -> Result<Outcome, String> {
+    let members = members_at(boot, &boot.address.to_string()).await?;
+    let (own, wanted) = (members.len(), expected.control_planes.len());
+    if own != wanted {
+        return Err(format!("expected {wanted} etcd members, but there are {own}"));
+    }
+    if let Some(learner) = members.iter().find(|member| member.is_learner) {
         return Err(format!("etcd member {} is still a learner", learner.name));
     }
     let at = |address: &String| {
-        members.iter().any(|member| member.peer_urls.iter().any(|url| url.contains(address.as_str())))
+        members.iter().any(|member| member.peer_urls.iter().any(|url| url.contains(&format!("//{address}:"))))
     };
     let missing: Vec<_> = expected.control_planes.iter().filter(|address| !at(address)).collect();
-    if missing.is_empty() { Ok(()) } else { Err(format!("etcd has no member at {missing:?}")) }
+    if missing.is_empty() { Ok(Outcome::Passed) } else { Err(format!("etcd has no member at {missing:?}")) }
+}
+
+async fn members_at(boot: &Boot, address: &str) -> Result<Vec<EtcdMember>, String> {
+    let node = configured(boot, address)?.node().ok_or_else(|| format!("{address} is still booting"))?;
+    node.etcd_members().await.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
