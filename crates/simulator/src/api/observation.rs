@@ -111,7 +111,7 @@ pub(super) fn events(boot: &Arc<Boot>, request: EventsRequest) -> Response<Answe
     let position = past.iter().position(|entry| matches!(&since, Tail::After(id) if entry.event.id == *id));
     let wanted = past.into_iter().enumerate().filter(|(index, entry)| match &since {
         Tail::None => false,
-        Tail::Last(last) => index + last >= count,
+        Tail::Last(last) => index.saturating_add(*last) >= count,
         Tail::Since(time) => entry.time >= *time,
         Tail::After(_) => position.is_none_or(|position| *index > position),
     });
