@@ -83,7 +83,7 @@ async fn a_machine_is_taken_from_maintenance_to_a_control_plane_and_back() {
     assert!(!machine.has_etcd_data().await.unwrap());
     assert!(machine.etcd_members().await.unwrap_err().is_transient());
     assert_eq!(machine.bootstrap().await.unwrap(), Bootstrapped::Started);
-    until(&machine, |status| status.stage == Stage::Running).await;
+    until(&machine, |status| !status.unmet.iter().any(|unmet| unmet.reason.contains("etcd"))).await;
     assert_eq!(machine.bootstrap().await.unwrap(), Bootstrapped::AlreadyHasData);
     assert!(machine.has_etcd_data().await.unwrap());
     let members = machine.etcd_members().await.unwrap();
