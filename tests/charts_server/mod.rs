@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 /// What a server answers.
-pub struct Reply {
+pub(crate) struct Reply {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
@@ -21,44 +21,44 @@ pub struct Reply {
 }
 
 impl Reply {
-    pub fn ok(body: Vec<u8>) -> Self {
+    pub(crate) fn ok(body: Vec<u8>) -> Self {
         Self { body, ..Self::status(200) }
     }
 
-    pub fn status(status: u16) -> Self {
+    pub(crate) fn status(status: u16) -> Self {
         Self { status, headers: Vec::new(), body: Vec::new(), length: None, silent: false }
     }
 
     /// Nothing, for ever.
-    pub fn silence() -> Self {
+    pub(crate) fn silence() -> Self {
         Self { silent: true, ..Self::status(200) }
     }
 
     /// An answer that says it is that long.
-    pub fn claiming(length: usize) -> Self {
+    pub(crate) fn claiming(length: usize) -> Self {
         Self { length: Some(length), ..Self::status(200) }
     }
 
-    pub fn with(mut self, name: &'static str, value: String) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: String) -> Self {
         self.headers.push((name, value));
         self
     }
 }
 
 /// A server on this machine; ends when dropped.
-pub struct Server {
+pub(crate) struct Server {
     address: String,
     asked: Arc<Mutex<Vec<String>>>,
     task: JoinHandle<()>,
 }
 
 impl Server {
-    pub async fn start(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Self {
         Self::start_with(move |_| move |path: &str, _: &str| answer(path)).await
     }
 
     /// `make` gets the server's address and makes what answers a path and the request's head.
-    pub async fn start_with<A>(make: impl FnOnce(&str) -> A) -> Self
+    pub(crate) async fn start_with<A>(make: impl FnOnce(&str) -> A) -> Self
     where
         A: Fn(&str, &str) -> Reply + Send + Sync + 'static,
     {
@@ -76,16 +76,16 @@ impl Server {
         Self { address, asked, task }
     }
 
-    pub fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// The paths that were asked for, in order.
-    pub fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().expect("the paths").clone()
     }
 }
@@ -130,7 +130,12 @@ async fn serve(
 }
 
 /// A registry that gives nothing without a token. Its manifest promises `archive`, and it serves `served`.
-pub async fn token_registry(repository: &str, version: &str, archive: Vec<u8>, served: Vec<u8>) -> Server {
+pub(crate) async fn token_registry(
+    repository: &str,
+    version: &str,
+    archive: Vec<u8>,
+    served: Vec<u8>,
+) -> Server {
     let digest = hexadecimal(&archive);
     let manifest = format!(
         r#"{{"schemaVersion":2,"config":{{"mediaType":"application/vnd.cncf.helm.config.v1+json","digest":"","size":0}},
@@ -166,14 +171,14 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// A real registry, of Debian's package docker-registry; ends when dropped.
-pub struct Registry {
+pub(crate) struct Registry {
     address: String,
     child: Child,
     _folder: tempfile::TempDir,
 }
 
 impl Registry {
-    pub fn start(program: &Path, address: &str) -> Self {
+    pub(crate) fn start(program: &Path, address: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let address = format!("{address}:5000");
         let configuration = folder.path().join("configuration.yml");
@@ -193,11 +198,11 @@ impl Registry {
         Self { address, child, _folder: folder }
     }
 
-    pub fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    pub async fn answers(&self) -> bool {
+    pub(crate) async fn answers(&self) -> bool {
         TcpStream::connect(&self.address).await.is_ok()
     }
 }

@@ -11,7 +11,7 @@ use rcgen::{
 use super::Identity;
 
 /// A certificate authority and what it signed.
-pub struct Authority {
+pub(crate) struct Authority {
     certificate: String,
     other_certificate: String,
     administrator: Pair,
@@ -26,7 +26,7 @@ struct Pair {
 
 impl Authority {
     /// Writes `ca.crt`, `ca.key`, `server.crt`, `server.key`, `accounts.key` and `accounts.pub` into `folder`.
-    pub fn new(folder: &Path, address: &str) -> Self {
+    pub(crate) fn new(folder: &Path, address: &str) -> Self {
         let (certificate, issuer) = authority();
         let (other_certificate, other) = authority();
         let server = sign(&issuer, "kube-apiserver", None, &[address]);
@@ -50,11 +50,11 @@ impl Authority {
         }
     }
 
-    pub fn kubeconfig(&self, server: &str, identity: &Identity) -> String {
+    pub(crate) fn kubeconfig(&self, server: &str, identity: &Identity) -> String {
         self.kubeconfig_trusting(&self.certificate, server, identity)
     }
 
-    pub fn kubeconfig_of_another_cluster(&self, server: &str) -> String {
+    pub(crate) fn kubeconfig_of_another_cluster(&self, server: &str) -> String {
         self.kubeconfig_trusting(&self.other_certificate, server, &Identity::Administrator)
     }
 

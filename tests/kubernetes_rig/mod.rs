@@ -1,7 +1,7 @@
 //! A real Kubernetes control plane for tests: etcd, kube-apiserver, kube-controller-manager and kube-scheduler from
 //! the lab, as plain processes on an address of 127/8 that no other run uses. No kubelet: where pods matter, a test
 //! plays it.
-#![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each test program uses a part of it")]
 #![allow(clippy::allow_attributes, reason = "which part is unused differs from program to program")]
 
 mod certificates;
@@ -9,7 +9,7 @@ mod processes;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 use std::time::Duration;
 
 use kontinuum::clients::kubernetes::{Client, Options};
@@ -17,18 +17,18 @@ use tokio::sync::Mutex;
 
 use certificates::Authority;
 use processes::Processes;
-pub use processes::{free_address, run_in};
+pub(crate) use processes::{free_address, run_in};
 
 /// A running control plane; its processes end with the last holder.
-pub struct Rig {
-    pub address: String,
+pub(crate) struct Rig {
+    pub(crate) address: String,
     authority: Authority,
     folder: tempfile::TempDir,
     processes: std::sync::Mutex<Processes>,
 }
 
 /// Who a client is to the API server.
-pub enum Identity {
+pub(crate) enum Identity {
     /// May do everything.
     Administrator,
     /// Is known, and may do nothing.
@@ -42,7 +42,7 @@ static NAMESPACES: AtomicU16 = AtomicU16::new(0);
 
 impl Rig {
     /// The control plane that the tests of one program share.
-    pub async fn shared() -> Arc<Self> {
+    pub(crate) async fn shared() -> Arc<Self> {
         let mut shared = SHARED.lock().await;
         if let Some(rig) = shared.upgrade() {
             return rig;
@@ -54,7 +54,7 @@ impl Rig {
 
     async fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder for the control plane");
-        let address = processes::free_address();
+        let address = free_address();
         let authority = Authority::new(folder.path(), &address);
         let processes = Processes::start_servers(folder.path(), &address);
         let rig = Self { address, authority, folder, processes: processes.into() };
@@ -69,73 +69,73 @@ impl Rig {
         rig
     }
 
-    fn processes(&self) -> std::sync::MutexGuard<'_, Processes> {
+    fn processes(&self) -> MutexGuard<'_, Processes> {
         self.processes.lock().expect("the processes")
     }
 
     /// The server's URL.
-    pub fn server(&self) -> String {
+    pub(crate) fn server(&self) -> String {
         format!("https://{}:6443", self.address)
     }
 
     /// A kubeconfig's text.
-    pub fn kubeconfig(&self, identity: &Identity) -> String {
+    pub(crate) fn kubeconfig(&self, identity: &Identity) -> String {
         self.authority.kubeconfig(&self.server(), identity)
     }
 
     /// A kubeconfig that leads to this server and trusts another cluster's authority.
-    pub fn kubeconfig_of_another_cluster(&self) -> String {
+    pub(crate) fn kubeconfig_of_another_cluster(&self) -> String {
         self.authority.kubeconfig_of_another_cluster(&self.server())
     }
 
     /// A kubeconfig in a file, for the lab's programs.
-    pub fn kubeconfig_file(&self, name: &str, identity: &Identity) -> PathBuf {
+    pub(crate) fn kubeconfig_file(&self, name: &str, identity: &Identity) -> PathBuf {
         let path = self.folder.path().join(format!("{name}.kubeconfig"));
         std::fs::write(&path, self.kubeconfig(identity)).expect("write a kubeconfig");
         path
     }
 
     /// A client of the administrator.
-    pub async fn client(&self) -> Client {
+    pub(crate) async fn client(&self) -> Client {
         self.client_of(&Identity::Administrator).await
     }
 
     /// A client of anyone.
-    pub async fn client_of(&self, identity: &Identity) -> Client {
+    pub(crate) async fn client_of(&self, identity: &Identity) -> Client {
         let kubeconfig = self.kubeconfig(identity);
         Client::from_kubeconfig(&kubeconfig, &Options::default()).await.expect("a client")
     }
 
     /// A namespace of its own for a test.
-    pub async fn namespace(&self) -> String {
+    pub(crate) async fn namespace(&self) -> String {
         let name = format!("test-{}", NAMESPACES.fetch_add(1, Ordering::Relaxed));
         self.client().await.ensure_namespace(&name, &Default::default()).await.expect("a namespace");
         name
     }
 
     /// Runs one of the lab's programs against this server and gives what it printed.
-    pub fn run(&self, program: &str, arguments: &[&str]) -> String {
+    pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> String {
         let kubeconfig = self.kubeconfig_file("programs", &Identity::Administrator);
         processes::run(program, arguments, &kubeconfig, self.folder.path())
     }
 }
 
 /// The path of one of the lab's programs.
-pub fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     let path = lab().join("bin").join(name);
     assert!(path.exists(), "{} is missing: run `make lab`", path.display());
     path
 }
 
 /// The path of one of the lab's charts.
-pub fn chart(name: &str) -> PathBuf {
+pub(crate) fn chart(name: &str) -> PathBuf {
     let path = lab().join("charts").join(format!("{name}.tgz"));
     assert!(path.exists(), "{} is missing: run `make lab`", path.display());
     path
 }
 
 /// Waits until `look` sees something, for at most `limit`.
-pub async fn eventually<T>(what: &str, limit: Duration, look: impl AsyncFn() -> Option<T>) -> T {
+pub(crate) async fn eventually<T>(what: &str, limit: Duration, look: impl AsyncFn() -> Option<T>) -> T {
     let mut ticks = tokio::time::interval(Duration::from_millis(50));
     let seen = tokio::time::timeout(limit, async {
         loop {

@@ -10,17 +10,17 @@ use super::program;
 static ADDRESSES: AtomicU8 = AtomicU8::new(1);
 
 /// An address of 127/8 that no other run of tests uses at the same time.
-pub fn free_address() -> String {
+pub(crate) fn free_address() -> String {
     let process = std::process::id();
     let low = ADDRESSES.fetch_add(1, Ordering::Relaxed);
     format!("127.{}.{}.{low}", 64 + (process >> 8) % 128, process % 256)
 }
 
 /// Child processes; killed when dropped.
-pub struct Processes(Vec<(PathBuf, Child)>);
+pub(crate) struct Processes(Vec<(PathBuf, Child)>);
 
 impl Processes {
-    pub fn start_servers(folder: &Path, address: &str) -> Self {
+    pub(crate) fn start_servers(folder: &Path, address: &str) -> Self {
         let file = |name: &str| folder.join(name).display().to_string();
         let (client, peer) = (format!("http://{address}:2379"), format!("http://{address}:2380"));
         let etcd = start(
@@ -61,7 +61,7 @@ impl Processes {
     }
 
     /// Fails the test, with the end of its log, when a process has ended.
-    pub fn assert_running(&mut self) {
+    pub(crate) fn assert_running(&mut self) {
         for (log, child) in &mut self.0 {
             if let Ok(Some(status)) = child.try_wait() {
                 let text = std::fs::read_to_string(&log).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Processes {
         }
     }
 
-    pub fn start_controllers(&mut self, folder: &Path, kubeconfig: &Path) {
+    pub(crate) fn start_controllers(&mut self, folder: &Path, kubeconfig: &Path) {
         let file = |name: &str| folder.join(name).display().to_string();
         let kubeconfig = format!("--kubeconfig={}", kubeconfig.display());
         self.0.push(start(
@@ -113,14 +113,14 @@ fn start(folder: &Path, name: &str, arguments: &[String]) -> (PathBuf, Child) {
 }
 
 /// Runs a program to its end and gives what it printed.
-pub fn run(name: &str, arguments: &[&str], kubeconfig: &Path, home: &Path) -> String {
+pub(crate) fn run(name: &str, arguments: &[&str], kubeconfig: &Path, home: &Path) -> String {
     let mut command = Command::new(program(name));
     command.args(arguments).env("KUBECONFIG", kubeconfig).env("HOME", home);
     finish(command)
 }
 
 /// Runs a program, the lab's or the system's, in a folder, and gives what it printed.
-pub fn run_in(folder: &Path, name: &str, arguments: &[&str]) -> String {
+pub(crate) fn run_in(folder: &Path, name: &str, arguments: &[&str]) -> String {
     let program = if name == "tar" { PathBuf::from(name) } else { program(name) };
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env("HOME", folder);

@@ -16,7 +16,6 @@ pub struct Error {
 
 /// Why.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Cause {
     /// The HTTP client cannot be set up.
     #[error("HTTPS cannot be set up")]

@@ -48,6 +48,12 @@ pub struct Charts {
     indexes: Mutex<BTreeMap<String, Arc<repository::Index>>>,
 }
 
+impl std::fmt::Debug for Charts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Charts").finish_non_exhaustive()
+    }
+}
+
 impl Charts {
     /// A fetcher within these limits.
     ///
@@ -72,7 +78,7 @@ impl Charts {
         let attempt = format!("fetch chart {name} {version} from {source}");
         let parsed = Source::parse(source).map_err(|error| Error::new(&attempt, Cause::Source(error)))?;
         let found = match &parsed {
-            Source::Repository(url) => self.from_repository(url, name, version).await,
+            Source::Repository(url) => self.fetch_from_repository(url, name, version).await,
             Source::Registry(registry) => oci::fetch(&self.http, registry, name, version).await,
             Source::Path(path) => local::fetch(path.clone(), name.to_owned(), version.to_owned()).await,
         };
@@ -81,7 +87,12 @@ impl Charts {
         Ok(found)
     }
 
-    async fn from_repository(&self, url: &reqwest::Url, name: &str, version: &str) -> Result<Fetched, Cause> {
+    async fn fetch_from_repository(
+        &self,
+        url: &reqwest::Url,
+        name: &str,
+        version: &str,
+    ) -> Result<Fetched, Cause> {
         let mut indexes = self.indexes.lock().await;
         let index = match indexes.get(url.as_str()) {
             Some(index) => Arc::clone(index),

@@ -113,10 +113,10 @@ mod tests {
     use super::*;
 
     fn registry(text: &str) -> Registry {
-        match Source::parse(text).unwrap() {
-            Source::Registry(registry) => registry,
-            other => panic!("{text} is {other:?}"),
-        }
+        let Source::Registry(registry) = Source::parse(text).unwrap() else {
+            panic!("{text} is no registry")
+        };
+        registry
     }
 
     #[test]

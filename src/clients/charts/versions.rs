@@ -12,8 +12,8 @@ const NAMED: usize = 5;
 pub fn is_exact(version: &str) -> bool {
     let numbers = version.trim().trim_start_matches('v').split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<_> = numbers.split('.').collect();
-    let is_number = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
-    parts.len() == 3 && parts.iter().all(|part| is_number(&part)) && Version::parse(version.trim()).is_ok()
+    let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    parts.len() == 3 && parts.iter().all(|part| is_number(part)) && Version::parse(version.trim()).is_ok()
 }
 
 /// Chooses among published versions: the one that is written exactly so, else the highest that satisfies the

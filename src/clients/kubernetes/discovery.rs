@@ -96,16 +96,11 @@ impl Client {
     pub async fn ready(&self) -> Result<()> {
         let answer =
             self.text("ask whether the API server is ready", get("/readyz"), self.deadlines().probe).await;
-        match answer {
-            Ok(_) => Ok(()),
-            Err(error) => Err(match error.cause() {
-                Cause::Busy { status, message } => {
-                    let cause = Cause::Busy { status: *status, message: failing_checks(message) };
-                    Error::new("find the API server ready", cause)
-                }
-                _ => error,
-            }),
-        }
+        answer.map(drop).map_err(|error| {
+            let Cause::Busy { status, message } = error.cause() else { return error };
+            let cause = Cause::Busy { status: *status, message: failing_checks(message) };
+            Error::new("find the API server ready", cause)
+        })
     }
 
     /// The server's version.

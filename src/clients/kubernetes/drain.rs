@@ -46,28 +46,37 @@ impl Client {
             match disposition(&pod) {
                 Disposition::Stays => {}
                 Disposition::Leaving => drained.leaving.push(name),
-                Disposition::Evict => match self.evict(&pod).await {
-                    Ok(()) => drained.leaving.push(name),
-                    Err(error) => match error.cause() {
-                        Cause::Busy { status: 429, message } => drained.held.push((name, message.clone())),
-                        _ => return Err(error),
-                    },
+                Disposition::Evict => match self.evict(&pod).await? {
+                    Eviction::Granted => drained.leaving.push(name),
+                    Eviction::Held(why) => drained.held.push((name, why)),
                 },
             }
         }
         Ok(drained)
     }
 
-    async fn evict(&self, pod: &Object) -> Result<()> {
+    async fn evict(&self, pod: &Object) -> Result<Eviction> {
         let doing = format!("evict {}", pod.reference());
         let request = self.request_for(&doing, pod.reference()).await?;
         let parameters = EvictParams::default();
-        match self.json(&doing, request.evict(&pod.reference().name, &parameters)).await {
-            Ok(_) => Ok(()),
-            Err(error) if error.is_not_found() => Ok(()),
-            Err(error) => Err(error),
+        let Err(error) = self.json(&doing, request.evict(&pod.reference().name, &parameters)).await else {
+            return Ok(Eviction::Granted);
+        };
+        if error.is_not_found() {
+            return Ok(Eviction::Granted);
         }
+        // A budget's refusal comes as "too many requests".
+        if let Cause::Busy { status: 429, message } = error.cause() {
+            return Ok(Eviction::Held(message.clone()));
+        }
+        Err(error)
     }
+}
+
+enum Eviction {
+    Granted,
+    /// In the server's words.
+    Held(String),
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -21,7 +21,6 @@ pub struct Error {
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Cause {
     /// The kubeconfig cannot be used.
     #[error("the kubeconfig cannot be used")]
@@ -178,16 +177,18 @@ impl Error {
 impl Cause {
     /// Sorts what kube reports; `server` is the address that was asked.
     pub(crate) fn of(error: kube::Error, server: &str) -> Self {
-        match error {
-            kube::Error::Api(status) => Self::of_status(&status),
-            kube::Error::FromUtf8(error) => Self::Unreadable(error.to_string()),
-            kube::Error::SerdeError(error) => Self::Unreadable(error.to_string()),
-            kube::Error::BuildRequest(error) => Self::Invalid(error.to_string()),
-            kube::Error::HttpError(error) => Self::Invalid(error.to_string()),
-            other => match verification_failure(&other) {
-                Some(source) => Self::Untrusted { server: server.to_owned(), source },
-                None => Self::Unreachable { server: server.to_owned(), source: Box::new(other) },
-            },
+        if let kube::Error::Api(status) = &error {
+            return Self::of_status(status);
+        }
+        if matches!(error, kube::Error::BuildRequest(_) | kube::Error::HttpError(_)) {
+            return Self::Invalid(error.to_string());
+        }
+        if matches!(error, kube::Error::FromUtf8(_) | kube::Error::SerdeError(_)) {
+            return Self::Unreadable(error.to_string());
+        }
+        match verification_failure(&error) {
+            Some(source) => Self::Untrusted { server: server.to_owned(), source },
+            None => Self::Unreachable { server: server.to_owned(), source: Box::new(error) },
         }
     }
 

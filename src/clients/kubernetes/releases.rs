@@ -7,7 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use helm::release::{OWNER_SELECTOR, Record, SECRET_KEY, SECRET_TYPE, secret_name};
 use jiff::Timestamp;
-use serde_json::json;
+use kube::api::ListParams;
+use serde_json::{Value, json};
 
 use super::client::Client;
 use super::error::{Cause, Error, Result, attempt};
@@ -47,6 +48,20 @@ impl Client {
         let mut revisions: Vec<_> = secrets.iter().map(decode).collect::<Result<_>>()?;
         revisions.sort_by_key(|revision| revision.record.version);
         Ok(revisions)
+    }
+
+    /// The newest stored revision of a release. Only its own record is transferred.
+    pub(super) async fn newest_revision(&self, namespace: &str, release: &str) -> Result<Option<Revision>> {
+        let doing = format!("list the revisions of release {release}");
+        let secrets = Reference::namespaced("v1", "Secret", namespace, "");
+        let labels = format!("{OWNER_SELECTOR},name={release}");
+        let request = self.request_for(&doing, &secrets).await?;
+        let list = self.json(&doing, request.list_metadata(&ListParams::default().labels(&labels))).await?;
+        let items = list.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let Some(newest) = items.iter().filter_map(revision_number).max() else { return Ok(None) };
+        let secret = Reference { name: secret_name(release, newest), ..secrets };
+        // Gone meanwhile means that someone uninstalls it: the next look tells more.
+        self.get(&secret).await?.as_ref().map(decode).transpose()
     }
 
     /// Stores a new revision. That it exists already means that someone else works on the release.
@@ -106,6 +121,10 @@ fn encode(
         secret["metadata"]["resourceVersion"] = json!(version);
     }
     read(&doing, secret)
+}
+
+fn revision_number(secret: &Value) -> Option<u32> {
+    secret.pointer("/metadata/labels/version")?.as_str()?.parse().ok()
 }
 
 fn decode(secret: &Object) -> Result<Revision> {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures::future::{try_join_all, try_join3};
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::batch::v1 as batch;
 use k8s_openapi::api::core::v1 as core;
@@ -39,24 +40,23 @@ impl Client {
             let surrounding = self.surrounding(&namespace).await?;
             surroundings.insert(namespace, surrounding);
         }
-        let mut workloads = Vec::new();
-        for (reference, name) in names {
-            let surrounding = surroundings.get(&name.namespace).cloned().unwrap_or_default();
-            let workload = match self.get(reference).await? {
-                Some(object) => read(object, name, &surrounding)?,
-                None => Workload { name, progress: None, pods: Vec::new() },
-            };
-            workloads.push(workload);
-        }
-        Ok(workloads)
+        let objects = try_join_all(names.iter().map(|(reference, _)| self.get(reference))).await?;
+        let pairs = names.into_iter().zip(objects);
+        let workloads = pairs.map(|((_, name), object)| match (object, surroundings.get(&name.namespace)) {
+            (Some(object), Some(surrounding)) => read(object, name, surrounding),
+            (Some(_) | None, _) => Ok(Workload { name, progress: None, pods: Vec::new() }),
+        });
+        workloads.collect()
     }
 
     async fn surrounding(&self, namespace: &str) -> Result<Surrounding> {
         let filter = Filter { namespace: Some(namespace.to_owned()), ..Filter::default() };
-        let pods = self.list("v1", "Pod", &filter).await?;
-        let replica_sets = self.list("apps/v1", "ReplicaSet", &filter).await?;
-        let warnings = Filter { fields: Some("type=Warning,reason=FailedCreate".to_owned()), ..filter };
-        let events = self.list("v1", "Event", &warnings).await?;
+        let warnings =
+            Filter { fields: Some("type=Warning,reason=FailedCreate".to_owned()), ..filter.clone() };
+        let pods = self.list("v1", "Pod", &filter);
+        let replica_sets = self.list("apps/v1", "ReplicaSet", &filter);
+        let events = self.list("v1", "Event", &warnings);
+        let (pods, replica_sets, events) = try_join3(pods, replica_sets, events).await?;
         Ok(Surrounding {
             pods: pods.into_iter().map(typed).collect::<Result<_>>()?,
             replica_sets: replica_sets.into_iter().map(typed).collect::<Result<_>>()?,
@@ -66,7 +66,7 @@ impl Client {
 }
 
 /// What stands around the workloads of one namespace.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 struct Surrounding {
     pods: Vec<core::Pod>,
     replica_sets: Vec<apps::ReplicaSet>,

@@ -1,13 +1,16 @@
 //! What is to be installed: a chart from a source, in a version, with values.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde_json::Value;
 
 use super::values::ValuesError;
 
 /// What a user says about an addon; what is left out is the product's choice.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+///
+/// `Debug` does not show values, which may hold secrets.
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Overrides {
     /// The chart's version, exact or a range.
     pub version: Option<String>,
@@ -18,7 +21,9 @@ pub struct Overrides {
 }
 
 /// An addon to be installed.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// `Debug` does not show its values, which may hold secrets.
+#[derive(Clone, PartialEq)]
 pub struct Addon {
     /// The release's name.
     pub name: String,
@@ -54,6 +59,20 @@ impl Addon {
             version: overrides.version.clone().unwrap_or_else(|| version.to_owned()),
             values,
         }
+    }
+}
+
+impl fmt::Debug for Overrides {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Overrides");
+        shown.field("version", &self.version).field("repository", &self.repository).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Addon {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Addon");
+        shown.field("name", &self.name).field("version", &self.version).finish_non_exhaustive()
     }
 }
 

@@ -106,7 +106,10 @@ impl Client {
 
     /// Whether one of these objects does not exist any more.
     pub(super) async fn is_missing(&self, objects: &[Reference]) -> Result<bool> {
-        let looks = stream::iter(objects).map(|reference| self.get(reference)).buffer_unordered(AT_ONCE);
+        // Owned, since a borrowing closure makes a future that no other thread may take up.
+        let looks = stream::iter(objects.to_vec())
+            .map(|reference| async move { self.get(&reference).await })
+            .buffer_unordered(AT_ONCE);
         let found: Vec<_> = looks.try_collect().await?;
         Ok(found.iter().any(Option::is_none))
     }
@@ -159,8 +162,11 @@ impl Client {
         known: &BTreeSet<Reference>,
         owner: &Owner,
     ) -> Result<()> {
-        let new = objects.iter().map(Object::reference).filter(|reference| !is_same(known, reference));
-        let looks = stream::iter(new).map(|reference| self.get(reference)).buffer_unordered(AT_ONCE);
+        let references = objects.iter().map(Object::reference);
+        let new: Vec<_> = references.filter(|reference| !is_same(known, reference)).cloned().collect();
+        let looks = stream::iter(new)
+            .map(|reference| async move { self.get(&reference).await })
+            .buffer_unordered(AT_ONCE);
         let existing: Vec<_> = looks.try_collect().await?;
         let mut objections: Vec<_> =
             existing.into_iter().flatten().filter_map(|existing| owner.objection(&existing)).collect();
@@ -180,21 +186,12 @@ impl Client {
 
     /// Applies an object, of a kind that was defined a moment ago as well.
     async fn apply_once_served(&self, object: Object, defined: &[Reference]) -> Result<()> {
-        match self.apply(&object, Write::Now).await {
-            Err(error) if matches!(error.cause(), Cause::NoSuchKind { .. }) && !defined.is_empty() => {
-                self.established(defined).await?;
-                let again = self.apply(&object, Write::Now).await;
-                again.map(drop).map_err(|error| match error.cause() {
-                    Cause::NoSuchKind { kind, .. } => {
-                        let message =
-                            format!("the definition of {kind} was applied, and {kind} is not served yet");
-                        Error::new(error.to_string(), Cause::Busy { status: 404, message })
-                    }
-                    _ => error,
-                })
-            }
-            outcome => outcome.map(drop),
+        let Err(error) = self.apply(&object, Write::Now).await else { return Ok(()) };
+        if defined.is_empty() || !matches!(error.cause(), Cause::NoSuchKind { .. }) {
+            return Err(error);
         }
+        self.established(defined).await?;
+        self.apply(&object, Write::Now).await.map(drop)
     }
 
     /// Waits, within one call's deadline, until the server serves what these definitions define.

@@ -1,7 +1,7 @@
 //! From a chart's text to objects: read, put into the release's namespace, marked as the release's, in groups that
 //! are applied one after the other.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use yaml::{Typing, parse_documents};
 
 use super::super::discovery::Kinds;
@@ -63,16 +63,16 @@ pub(super) fn read(path: &str, text: &str) -> Result<Vec<Object>> {
     let mut objects = Vec::new();
     for document in parse_documents(text, Typing::V2).map_err(|error| wrong(error.to_string()))? {
         let json = values::json(document.root.into_value()).map_err(|error| wrong(error.to_string()))?;
-        match json {
-            Value::Null => {}
-            Value::Object(fields) if fields.is_empty() => {}
-            json if json.get("kind").and_then(Value::as_str).is_some_and(|kind| kind == "List") => {
-                let items = json.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
-                for item in items {
-                    objects.push(Object::new(item).map_err(|error| wrong(error.to_string()))?);
-                }
-            }
-            json => objects.push(Object::new(json).map_err(|error| wrong(error.to_string()))?),
+        if json.is_null() || json.as_object().is_some_and(Map::is_empty) {
+            continue;
+        }
+        let items = if json.get("kind").and_then(Value::as_str) == Some("List") {
+            json.get("items").and_then(Value::as_array).cloned().unwrap_or_default()
+        } else {
+            vec![json]
+        };
+        for item in items {
+            objects.push(Object::new(item).map_err(|error| wrong(error.to_string()))?);
         }
     }
     Ok(objects)
@@ -87,7 +87,7 @@ pub(super) fn placed(objects: Vec<Object>, namespace: &str, kinds: &Kinds) -> Ve
         let served = kinds.find(&reference.api_version, &reference.kind).map(|kind| kind.namespaced);
         let defined =
             defined.iter().find(|(group, kind, _)| reference.group() == group && reference.kind == *kind);
-        let namespaced = served.or(defined.map(|(_, _, namespaced)| *namespaced)).unwrap_or(true);
+        let namespaced = served.or_else(|| defined.map(|(_, _, namespaced)| *namespaced)).unwrap_or(true);
         match reference.namespace.clone() {
             _ if !namespaced => object.in_namespace(None),
             Some(_) => object,

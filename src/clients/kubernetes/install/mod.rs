@@ -71,8 +71,7 @@ impl Client {
     /// # Errors
     /// When the server does not answer, or a record cannot be read.
     pub async fn installed(&self, namespace: &str, release: &str) -> Result<Option<Installed>> {
-        let revisions = self.revisions(namespace, release).await?;
-        match revisions.last() {
+        match self.newest_revision(namespace, release).await? {
             Some(latest) if latest.record.info.status != Status::Uninstalled => {
                 self.describe(&latest.record).await.map(Some)
             }
