@@ -32,7 +32,7 @@ pub(crate) fn is_label(text: &str) -> bool {
 }
 
 /// An RFC 1123 label: the name of a machine, a pool, a cluster or a host.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Label(String);
 
@@ -60,7 +60,7 @@ impl fmt::Display for Label {
 }
 
 /// The random identity of one record, which survives renaming and tells a re-created thing from its predecessor.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Uid(String);
 
@@ -85,7 +85,7 @@ impl fmt::Display for Uid {
 }
 
 /// An IP address or host name at which a machine may answer.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Address(String);
 
@@ -128,6 +128,18 @@ impl fmt::Display for Address {
         f.write_str(&self.0)
     }
 }
+
+/// In messages, a name stands in quotes and without its type.
+macro_rules! quoted {
+    ($($name:ty),*) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+    )*};
+}
+quoted!(Label, Uid, Address);
 
 /// Where clients reach a cluster's API server: `https://HOST:PORT`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

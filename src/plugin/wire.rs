@@ -55,8 +55,17 @@ fn diagnostic(diagnostic: Diagnostic) -> wire::Diagnostic {
         severity: severity.into(),
         summary: diagnostic.summary,
         detail: diagnostic.detail,
-        attribute: diagnostic.path.map(|path| self::path(&path)),
+        attribute: diagnostic.path.map(|path| self::path(&shown(&path))),
     }
+}
+
+/// As much of a path as clients find in the user's text: an attribute and one key or index below it. With more, Terraform
+/// (1.15) and OpenTofu (1.12) show the resource's first line; the summary names the whole path.
+fn shown(path: &Path) -> Path {
+    let mut steps = path.steps().iter().cloned();
+    let first = steps.next().into_iter();
+    let second = steps.next().filter(|step| !matches!(step, PathStep::Attribute(_)));
+    first.chain(second).fold(Path::root(), Path::step)
 }
 
 /// The message of a path.

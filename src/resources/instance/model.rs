@@ -343,7 +343,8 @@ impl Instance {
         self.processor_count = facts.map(|facts| facts.processor_count).into();
         self.memory_bytes = facts.map(|facts| facts.memory_bytes).into();
         self.secure_boot = facts.map(|facts| facts.secure_boot).into();
-        self.schematic = facts.map(|facts| facts.schematic.clone()).into();
+        self.schematic =
+            facts.map(|facts| facts.schematic.clone()).filter(|schematic| !schematic.is_empty()).into();
     }
 
     /// What a saved state tells of the machine, for an inventory that lost it.
