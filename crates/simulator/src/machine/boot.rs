@@ -59,7 +59,7 @@ struct Active {
 
 impl Boot {
     /// Begins a boot: firmware is done, the kernel shows the hardware.
-    pub(super) fn begin(machine: Arc<Machine>, installed: Option<Installed>) -> Self {
+    pub(super) fn begin(machine: Arc<Machine>, installed: Option<Installed>, maintenance: bool) -> Self {
         let specification = &machine.specification;
         let version = installed.as_ref().map_or(specification.talos_version, |installed| installed.version);
         let address = machine.listener().ip();
@@ -82,6 +82,9 @@ impl Boot {
             machine,
         };
         boot.show_hardware();
+        if maintenance && version.apid_in_maintenance() {
+            boot.store.put(runtime::api_service_config(true));
+        }
         boot
     }
 
@@ -327,9 +330,6 @@ impl Boot {
         resources.extend(schematic.as_deref().map(runtime::schematic_extension));
         resources.push(network::status(self.hostname().is_some()));
         resources.extend(self.hostname().as_deref().map(network::hostname));
-        if self.version.apid_in_maintenance() {
-            resources.push(runtime::api_service_config(true));
-        }
         for resource in resources {
             self.store.put(resource);
         }

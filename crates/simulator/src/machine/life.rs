@@ -88,7 +88,7 @@ async fn boot(machine: &Arc<Machine>, commands: &mut UnboundedReceiver<Command>)
     if let Some(address) = configuration.as_ref().and_then(|own| static_address(&own.view)) {
         *locked(&machine.address) = address;
     }
-    let boot = Arc::new(Boot::begin(Arc::clone(machine), contents.installed));
+    let boot = Arc::new(Boot::begin(Arc::clone(machine), contents.installed, configuration.is_none()));
     machine.site.neighbours.enter(&boot);
     let mut life = Life { boot, listener: None };
     life.tell_failed_installation();

@@ -6,5 +6,6 @@ mod discovery;
 mod faults;
 mod lab;
 mod lifecycle;
+mod probe;
 mod program;
 mod tls;
