@@ -10,10 +10,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use kontinuum::clients::talos::pki::{SystemRandom, administrator, generate_secrets};
 use kontinuum::clients::talos::{
-    Admin, Bootstrapped, Change, Credentials, Fault, MachineStatus, Maintenance, Stage, Watch,
+    Admin, Bootstrapped, Change, Credentials, Fault, Health, HealthCheck, MachineStatus, Maintenance, Stage,
+    Watch,
 };
 use kontinuum::domain::machine_configuration::{
-    Contract, Inputs, InstallTarget, Role, Secret, SecretsBundle, generate, installer_image,
+    Contract, Inputs, InstallTarget, NetworkPlugin, Role, Secret, SecretsBundle, generate, installer_image,
 };
 use kontinuum::domain::names::Address;
 use simulator::{Simulator, World, fault};
@@ -82,8 +83,14 @@ async fn a_machine_is_taken_from_maintenance_to_a_control_plane_and_back() {
 
     assert!(!machine.has_etcd_data().await.unwrap());
     assert!(machine.etcd_members().await.unwrap_err().is_transient());
+    let Health::Unhealthy(last_word) =
+        machine.health_check(check(lab, Duration::from_millis(500))).await.unwrap()
+    else {
+        panic!("a cluster that was never bootstrapped is healthy");
+    };
+    assert!(last_word.starts_with("waiting for etcd"), "{last_word}");
     assert_eq!(machine.bootstrap().await.unwrap(), Bootstrapped::Started);
-    until(&machine, |status| !status.unmet.iter().any(|unmet| unmet.reason.contains("etcd"))).await;
+    until_healthy(&machine, "etcd").await;
     assert_eq!(machine.bootstrap().await.unwrap(), Bootstrapped::AlreadyHasData);
     assert!(machine.has_etcd_data().await.unwrap());
     let members = machine.etcd_members().await.unwrap();
@@ -150,6 +157,10 @@ async fn a_sleeper_is_woken_by_what_happens_to_the_machine() {
     simulator.shut_down().await;
 }
 
+fn check(control_plane: Ipv4Addr, wait: Duration) -> HealthCheck {
+    HealthCheck { control_planes: vec![control_plane.to_string()], workers: Vec::new(), endpoint: None, wait }
+}
+
 /// A cluster whose first control plane is this machine.
 struct Cluster {
     address: Address,
@@ -166,6 +177,7 @@ impl Cluster {
             Inputs::new(Role::ControlPlane, "prod", &format!("https://{address}:6443"), "1.36.3");
         inputs.install_disk = Some(InstallTarget::Path("/dev/sda".to_owned()));
         inputs.installer_image = installer_image("", false, "v1.13.9");
+        (inputs.network_plugin, inputs.kube_proxy) = (NetworkPlugin::None, false);
         inputs.subject_alternative_names = vec![address.to_string()];
         let configuration = generate(&inputs, &secrets, Contract::V1_13).unwrap();
         Self {
@@ -225,17 +237,19 @@ async fn maintenance(address: Ipv4Addr) -> Maintenance {
     Maintenance::dial(address, None, PATIENCE).await.unwrap()
 }
 
-/// Watches until the status is as wanted.
-async fn until(machine: &Admin, wanted: impl Fn(&MachineStatus) -> bool) {
+/// Looks at a service whenever the machine's summary changes, until it is healthy.
+async fn until_healthy(machine: &Admin, service: &str) {
     let mut watch: Watch<MachineStatus> = machine.watch_status().await.unwrap();
-    let found = async {
+    let healthy = async {
         loop {
-            if matches!(watch.next().await.unwrap(), Change::Present(status) if wanted(&status)) {
+            assert_ne!(watch.next().await.unwrap(), Change::Absent);
+            let services = machine.services().await.unwrap();
+            if services.iter().any(|found| found.id == service && found.healthy == Some(true)) {
                 return;
             }
         }
     };
-    within(found).await;
+    within(healthy).await;
 }
 
 async fn reaches(simulator: &Simulator, stage: simulator::Stage) {

@@ -49,7 +49,19 @@ impl Failures {
     /// Whether a machine asked for a client certificate: it is configured already.
     #[must_use]
     pub fn is_configured(&self) -> bool {
-        self.0.iter().any(|refusal| *refusal.error.fault() == Fault::CertificateRequired)
+        self.any(&Fault::CertificateRequired)
+    }
+
+    /// Whether a machine answered an administrator in maintenance mode: it is not configured, or not any more.
+    #[must_use]
+    pub fn is_in_maintenance(&self) -> bool {
+        self.any(&Fault::InMaintenance)
+    }
+
+    /// Whether a machine of another cluster answered.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.any(&Fault::Foreign)
     }
 
     /// Whether no candidate answered anything.
@@ -62,6 +74,10 @@ impl Failures {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         self.0.iter().any(|refusal| refusal.error.is_transient())
+    }
+
+    fn any(&self, fault: &Fault) -> bool {
+        self.0.iter().any(|refusal| refusal.error.fault() == fault)
     }
 }
 
@@ -180,5 +196,7 @@ mod tests {
         assert_eq!(*found.foremost().unwrap().fault(), Fault::CertificateRequired);
         assert!(found.is_configured() && !found.is_unreachable());
         assert!(failures(&[Fault::Refused]).is_unreachable());
+        assert!(failures(&[Fault::Refused, Fault::InMaintenance]).is_in_maintenance());
+        assert!(failures(&[Fault::Foreign]).is_foreign() && !failures(&[Fault::Refused]).is_foreign());
     }
 }
