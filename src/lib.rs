@@ -12,6 +12,7 @@
 //! `clients` and `converge` may name `domain`; `domain` and `plugin` name nothing of ours. `tests/layers.rs` holds it.
 
 pub mod clients;
+pub mod converge;
 pub mod domain;
 pub mod plugin;
 pub mod provider;

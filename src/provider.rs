@@ -1,5 +1,6 @@
 //! The composition root: configuration in, clients and resources out.
 
+use crate::clients::charts::{Charts, Limits};
 use crate::clients::inventory::{Environment, Inventory, Location};
 use crate::plugin::{Attr, Diagnostics, Model, Operation, Path, Provider, Registry, Visitor, optional};
 use crate::resources::Clients;
@@ -7,6 +8,7 @@ use crate::resources::candidates::PoolCandidates;
 use crate::resources::instance::Instances;
 use crate::resources::instance_pool::InstancePools;
 use crate::resources::instances::InstanceListing;
+use crate::resources::talos_cluster::TalosClusters;
 
 /// The provider.
 #[derive(Debug)]
@@ -81,13 +83,17 @@ impl Provider for Kontinuum {
         let location = Location::choose(path, &Environment::of_process()).map_err(|error| {
             Diagnostics::error("the inventory has no place", format!("{error}.")).at(&Path::new("inventory"))
         })?;
-        Ok(Clients { inventory: Inventory::new(location) })
+        let charts = Charts::new(Limits::default()).map_err(|error| {
+            Diagnostics::error("HTTPS cannot be set up", format!("{error}. Charts could not be fetched."))
+        })?;
+        Ok(Clients { inventory: Inventory::new(location), charts })
     }
 
     fn register(&self, registry: &mut Registry<Clients>) {
         registry
             .resource(Instances)
             .resource(InstancePools)
+            .resource(TalosClusters)
             .data_source(InstanceListing)
             .data_source(PoolCandidates);
     }

@@ -87,6 +87,22 @@ pub struct InstanceRecord {
     pub acknowledged: bool,
 }
 
+impl InstanceRecord {
+    /// Where the machine is dialled: the address that answered first, then all others.
+    #[must_use]
+    pub fn candidates(&self) -> Vec<Address> {
+        let answered = self.facts.as_ref().map(|facts| &facts.address);
+        let others = self.interfaces.iter().filter(|address| Some(*address) != answered);
+        answered.into_iter().chain(others).cloned().collect()
+    }
+
+    /// What tells the machine from every other one, as far as it told.
+    #[must_use]
+    pub fn identity(&self) -> Option<super::machine::Identity> {
+        self.facts.as_ref().and_then(Facts::identity)
+    }
+}
+
 /// A pool's claim on a machine: the value of the label `kontinuum.sh/claimed-by` is the pool's uid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
@@ -146,6 +162,15 @@ pub struct ClusterRecord {
     /// The worker pools by the user's key.
     #[serde(default)]
     pub workers: BTreeMap<String, Uid>,
+    /// The Talos version that it was asked to run last.
+    #[serde(default)]
+    pub talos_version: Option<String>,
+    /// The Kubernetes version that it was asked to run last.
+    #[serde(default)]
+    pub kubernetes_version: Option<String>,
+    /// The address that its control planes share.
+    #[serde(default)]
+    pub vip: Option<String>,
     /// The frozen endpoint, once there is one.
     #[serde(default)]
     pub endpoint: Option<String>,

@@ -1,11 +1,12 @@
 //! The life of a record: adopted or made, acknowledged once a state has shown it, found again or made again.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::report::inventory_failed;
 use crate::clients::inventory::{Body, Inventory, InventoryError, Stored};
 use crate::domain::names::Uid;
-use crate::domain::record::{ClusterRecord, InstanceRecord, PoolRecord, Tombstone};
+use crate::domain::record::{ClusterRecord, InstanceRecord, PoolRecord, Tombstone, Work};
 use crate::plugin::{Attr, Diagnostic, Diagnostics, Operation, Path};
 
 /// A record that a resource owns.
@@ -39,7 +40,10 @@ pub(super) struct Private {
     /// Names of machines that a short pool could claim, as Read saw them.
     #[serde(default)]
     pub(super) free: Vec<String>,
-    /// Whether Read saw that the next update has something to do.
+    /// When the certificates in the kubeconfig and the talosconfig end.
+    #[serde(default)]
+    pub(super) access_until: Option<Timestamp>,
+    /// What the last create or update left to do.
     #[serde(default)]
     pub(super) unfinished: Option<String>,
 }
@@ -168,7 +172,7 @@ pub(super) async fn bury<B: Owned>(inventory: &Inventory, what: &str, uid: &Uid)
     loop {
         let found = inventory.find_by_uid::<B>(uid).await.map_err(|error| inventory_failed(what, &error))?;
         let Some(found) = found else { return Ok(()) };
-        let stone = Tombstone { kind: B::KIND, name: found.name.clone(), deleted: jiff::Timestamp::now() };
+        let stone = Tombstone { kind: B::KIND, name: found.name.clone(), deleted: Timestamp::now() };
         match inventory.delete(&found, Some(&stone)).await {
             Ok(()) => return Ok(()),
             Err(error) if error.is_conflict() => {}
@@ -205,4 +209,25 @@ pub(super) fn not_in_state(errors: Diagnostics) -> Diagnostics {
             diagnostic
         })
         .collect()
+}
+
+/// The lease under which a cluster is worked on.
+pub(super) fn lease_name(cluster: &Uid) -> String {
+    format!("cluster {cluster}")
+}
+
+/// Remembers again that a machine runs a cluster's configuration, where the inventory lost it.
+pub(super) async fn configured_by(
+    inventory: &Inventory,
+    machine: &Uid,
+    cluster: &Uid,
+) -> Result<(), InventoryError> {
+    inventory
+        .change::<InstanceRecord>(machine, |record| {
+            if record.work == Work::Untouched {
+                record.work = Work::Configured { cluster: cluster.clone(), installs: 1 };
+            }
+        })
+        .await
+        .map(drop)
 }

@@ -99,7 +99,7 @@ impl Watch {
     /// True at a change; false when this watch cannot be opened or broke, which is left to the next call.
     async fn changed(&mut self, client: &Client) -> bool {
         if self.events.is_none() {
-            match self.open(client).await {
+            match Self::open(&self.watched, self.version.as_deref(), client).await {
                 Ok(events) => self.events = Some(events),
                 Err(error) if matches!(error.cause(), Cause::Expired) => {
                     self.version = None;
@@ -146,8 +146,9 @@ impl Watch {
         }
     }
 
-    async fn open(&self, client: &Client) -> Result<Events> {
-        let Watched { api_version, kind, filter } = &self.watched;
+    /// Takes the parts and not the whole: an open stream can't be shared between threads.
+    async fn open(watched: &Watched, version: Option<&str>, client: &Client) -> Result<Events> {
+        let Watched { api_version, kind, filter } = watched;
         let doing = format!("watch objects of kind {kind}");
         let of_kind = Reference {
             namespace: filter.namespace.clone(),
@@ -161,7 +162,7 @@ impl Watch {
             bookmarks: true,
             ..WatchParams::default()
         };
-        let version = self.version.as_deref().unwrap_or_default();
+        let version = version.unwrap_or_default();
         let request = request.watch_metadata(&parameters, version).map_err(|error| {
             Error::new(&doing, Cause::of(kube::Error::BuildRequest(error), client.server()))
         })?;

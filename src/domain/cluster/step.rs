@@ -22,6 +22,19 @@ pub enum Action {
     RememberBootstrapped,
 }
 
+impl std::fmt::Display for Action {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Configure(uid) => write!(f, "configure machine {uid}"),
+            Self::Reconfigure(uid) => write!(f, "change the configuration of machine {uid}"),
+            Self::BootstrapEtcd(uid) => write!(f, "bootstrap etcd on machine {uid}"),
+            Self::RememberEtcd => f.write_str("remember that etcd was seen"),
+            Self::InstallAddon(addon) => write!(f, "apply the chart of {addon}"),
+            Self::RememberBootstrapped => f.write_str("remember that the cluster is healthy"),
+        }
+    }
+}
+
 /// What is waited for; the text completes "waiting for …".
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Waiting {

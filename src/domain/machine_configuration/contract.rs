@@ -48,6 +48,17 @@ impl Contract {
         }
     }
 
+    /// The minor version of Talos 1 whose form it is.
+    #[must_use]
+    pub const fn minor(self) -> u64 {
+        match self {
+            Self::V1_10 => 10,
+            Self::V1_11 => 11,
+            Self::V1_12 => 12,
+            Self::V1_13 => 13,
+        }
+    }
+
     /// The contract as it is recorded, `1.13`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::super::condition::{self, Condition};
+use super::super::patches;
 use super::super::timeouts::{self, Defaults, Limits, Timeouts};
 use crate::clients::talos::Fingerprint;
 use crate::domain::cluster::quantity;
@@ -228,7 +229,7 @@ impl Instance {
         });
         let install_disk = self.install_disk.known().map(|disk| disk.parse(&mut wrong));
         let limits = timeouts::parse(&self.timeouts, DEFAULTS).map_err(|errors| wrong.extend(errors)).ok();
-        let config_patches = parse_patches(&self.config_patches, &mut wrong);
+        let config_patches = patches::parse(&Path::root(), &self.config_patches, &mut wrong);
         let placeholder = || Label::parse("unknown").ok();
         // A name that is unknown while planning is judged once it is known.
         match (name.or_else(placeholder), limits) {
@@ -379,25 +380,6 @@ impl Instance {
         self.schematic = Attr::Unknown;
         self.conditions = Attr::Unknown;
     }
-}
-
-/// Patches must at least be YAML; what they say is judged with the configuration that they change.
-pub(super) fn parse_patches(patches: &Attr<List<String>>, wrong: &mut Diagnostics) -> Vec<String> {
-    let mut good = Vec::new();
-    for (index, patch) in patches.known().into_iter().flatten().enumerate() {
-        let Some(text) = patch.known() else { continue };
-        match yaml::parse_documents(text, yaml::Typing::V3) {
-            Ok(_) => good.push(text.clone()),
-            Err(error) => wrong.push(
-                Diagnostic::error(
-                    format!("config_patches[{index}] is not YAML"),
-                    format!("{error}. Expected a strategic merge patch of a Talos machine configuration."),
-                )
-                .at(Path::new("config_patches").index(index)),
-            ),
-        }
-    }
-    good
 }
 
 fn refused(path: Path, error: &dyn std::error::Error) -> Diagnostic {

@@ -1,0 +1,32 @@
+//! How long the loop pauses between two looks, when nothing wakes it.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// While something happens, the next change is near …
+const EAGER: Duration = Duration::from_millis(250);
+/// … which is taken to last this long after the last act; …
+const EAGER_FOR: Duration = Duration::from_secs(60);
+/// … later a look costs more than it brings.
+const PATIENT: Duration = Duration::from_secs(2);
+
+/// The pace of one loop.
+#[derive(Debug)]
+pub(super) struct Pace {
+    since: Instant,
+}
+
+impl Pace {
+    pub(super) fn new() -> Self {
+        Self { since: Instant::now() }
+    }
+
+    pub(super) fn progressed(&mut self) {
+        self.since = Instant::now();
+    }
+
+    pub(super) fn pause(&self) -> Duration {
+        if self.since.elapsed() < EAGER_FOR { EAGER } else { PATIENT }
+    }
+}

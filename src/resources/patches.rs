@@ -1,0 +1,29 @@
+//! The `config_patches` attributes: strategic merge patches of Talos machine configurations.
+
+use crate::domain::machine_configuration::Patch;
+use crate::plugin::{Attr, Diagnostic, Diagnostics, List, Path};
+
+use super::report::chain;
+
+/// Reads the patches below `parent` as strictly as Talos does; how they meet the configuration is judged with it.
+pub(super) fn parse(parent: &Path, patches: &Attr<List<String>>, wrong: &mut Diagnostics) -> Vec<String> {
+    let mut good = Vec::new();
+    for (index, patch) in patches.known().into_iter().flatten().enumerate() {
+        let Some(text) = patch.known() else { continue };
+        let at = parent.clone().attribute("config_patches").index(index);
+        match Patch::parse(text) {
+            Ok(_) => good.push(text.clone()),
+            Err(error) => wrong.push(
+                Diagnostic::error(
+                    format!("{at} can't be applied"),
+                    format!(
+                        "{}. Expected a strategic merge patch of a Talos machine configuration.",
+                        chain(&error)
+                    ),
+                )
+                .at(at),
+            ),
+        }
+    }
+    good
+}

@@ -1,0 +1,167 @@
+//! Addons: whether they are there, whether they are healthy, and applying them.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use super::super::report::chain;
+use super::looks::nodes_by_name;
+use super::world::ClusterWorld;
+use crate::clients::kubernetes::{Cause, Client, Installation, Installed, Reference};
+use crate::converge::ActError;
+use crate::domain::addon::{self, AddonHealth, cert_manager, cilium};
+use crate::domain::cluster::observed::AddonSeen;
+use crate::domain::cluster::spec::{Addon, Role};
+use crate::domain::seen::Seen;
+
+impl ClusterWorld<'_> {
+    /// What is wanted of an addon; `None` where it is not.
+    fn wanted(&self, which: Addon) -> Option<Result<addon::Addon, String>> {
+        let control_planes = self.spec().control_planes().count();
+        let made = match which {
+            Addon::Cilium => cilium::addon(self.parsed.cilium.as_ref()?, control_planes),
+            Addon::CertManager => cert_manager::addon(self.parsed.cert_manager.as_ref()?),
+        };
+        Some(made.map_err(|error| format!("failed to {}", chain(&error))))
+    }
+
+    /// The chart's version: what was resolved first, from then on.
+    fn frozen_version(&self, addon: &addon::Addon) -> Option<&String> {
+        self.record.body.charts.get(&charts_key(addon))
+    }
+
+    /// Looks whether an addon is applied as wanted, and healthy.
+    pub(super) async fn look_at_addon(&mut self, which: Addon) {
+        let unknown = |why: String| AddonSeen { installed: Seen::Unknown(why), unhealthy: None };
+        let seen = match (self.wanted(which), &self.kubernetes) {
+            (None, _) => return,
+            (Some(Err(why)), _) => unknown(why),
+            (Some(Ok(_)), None) => unknown("no API server answers".to_owned()),
+            (Some(Ok(wanted)), Some(kubernetes)) => {
+                let client = kubernetes.client.clone();
+                match client.installed(&wanted.namespace, &wanted.name).await {
+                    Err(error) => unknown(format!("failed to {}", chain(&error))),
+                    Ok(Some(found)) if self.is_current(&wanted, &found) => {
+                        let unhealthy = self.unhealthy(which, &client, &found).await;
+                        AddonSeen { installed: Seen::Present(()), unhealthy }
+                    }
+                    Ok(_) => AddonSeen { installed: Seen::Absent, unhealthy: None },
+                }
+            }
+        };
+        self.seen.addons.insert(which, seen);
+    }
+
+    fn is_current(&self, wanted: &addon::Addon, found: &Installed) -> bool {
+        let version = self.frozen_version(wanted).unwrap_or(&wanted.version);
+        found.is_complete
+            && found.values == wanted.values
+            && found.version.trim_start_matches('v') == version.trim_start_matches('v')
+    }
+
+    async fn unhealthy(&self, which: Addon, client: &Client, found: &Installed) -> Option<String> {
+        let workloads = match client.workloads(&found.objects).await {
+            Ok(workloads) => workloads,
+            Err(error) => return Some(format!("failed to {}", chain(&error))),
+        };
+        let health = match which {
+            Addon::Cilium => {
+                let nodes: BTreeSet<String> = self
+                    .machines
+                    .iter()
+                    .filter(|machine| machine.member.role == Role::ControlPlane)
+                    .map(|machine| machine.member.hostname.to_string())
+                    .collect();
+                cilium::network_health(&workloads, &nodes)
+            }
+            Addon::CertManager => AddonHealth::of(&workloads),
+        };
+        match health {
+            AddonHealth::Waiting(why) => Some(why),
+            AddonHealth::Healthy if which == Addon::CertManager => client
+                .probe_cert_manager(cert_manager::NAMESPACE)
+                .await
+                .err()
+                .map(|error| format!("its webhook to answer the API server: failed to {}", chain(&error))),
+            AddonHealth::Healthy => None,
+        }
+    }
+
+    /// Fetches and applies an addon's chart.
+    pub(super) async fn install_addon(&mut self, which: Addon) -> Result<(), ActError> {
+        let last = |text: String| {
+            ActError {
+            text,
+            remedy: "Correct the addon's `values`, `version` or `repository`, then apply again: the cluster stays as it is."
+                .to_owned(),
+            is_final: true,
+        }
+        };
+        let again = |text: String| ActError { text, remedy: String::new(), is_final: false };
+        let wanted = match self.wanted(which) {
+            None => return Ok(()),
+            Some(wanted) => wanted.map_err(last)?,
+        };
+        let version = self.frozen_version(&wanted).unwrap_or(&wanted.version).clone();
+        let fetched = self.clients.charts.fetch(&wanted.repository, &wanted.chart, &version).await.map_err(
+            |error| {
+                let text = chain(&error);
+                if error.is_transient() { again(text) } else { last(text) }
+            },
+        )?;
+        let (key, resolved) = (charts_key(&wanted), fetched.version.clone());
+        self.remember(move |record| {
+            record.charts.insert(key.clone(), resolved.clone());
+        })
+        .await?;
+        let Some(kubernetes) = &self.kubernetes else { return Err(again("reach an API server".to_owned())) };
+        let installation = Installation {
+            release: wanted.name,
+            namespace: wanted.namespace,
+            namespace_labels: wanted.namespace_labels,
+            chart: fetched.chart.clone(),
+            digest: fetched.digest.clone(),
+            values: wanted.values,
+            now: Timestamp::now(),
+        };
+        let client = kubernetes.client.clone();
+        client.install(&installation).await.map(drop).map_err(|error| {
+            let text = chain(&error);
+            match error.cause() {
+                Cause::Invalid(_) | Cause::NotOurs(_) | Cause::FieldConflicts(_) | Cause::Chart(_) => {
+                    last(text)
+                }
+                // Among these is 403, which a new API server says until its own roles are there.
+                _ => again(text),
+            }
+        })
+    }
+
+    /// Looks at every node, at CoreDNS and at what Cilium runs beyond the control plane.
+    pub(super) async fn look_at_everything(&mut self) {
+        let Some(kubernetes) = &self.kubernetes else { return };
+        let client = kubernetes.client.clone();
+        self.seen.nodes = Some(match client.nodes().await {
+            Ok(nodes) => Seen::Present(nodes_by_name(nodes)),
+            Err(error) => Seen::Unknown(format!("failed to {}", chain(&error))),
+        });
+        let mut objects = vec![Reference::namespaced("apps/v1", "Deployment", "kube-system", "coredns")];
+        if let Some(Ok(wanted)) = self.wanted(Addon::Cilium) {
+            if let Ok(Some(found)) = client.installed(&wanted.namespace, &wanted.name).await {
+                objects.extend(found.objects);
+            }
+        }
+        self.seen.rest_unhealthy = match client.workloads(&objects).await {
+            Err(error) => Some(format!("failed to {}", chain(&error))),
+            Ok(workloads) => match AddonHealth::of(&workloads) {
+                AddonHealth::Healthy => None,
+                AddonHealth::Waiting(why) => Some(why),
+            },
+        };
+    }
+}
+
+/// Under which a resolved version is kept: a changed text is resolved anew.
+fn charts_key(addon: &addon::Addon) -> String {
+    format!("{} {}", addon.name, addon.version)
+}

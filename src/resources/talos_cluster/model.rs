@@ -1,0 +1,270 @@
+//! The attributes of `kontinuum_talos_cluster`.
+
+use std::collections::BTreeMap;
+
+use super::super::condition::{self, Condition};
+use super::super::timeouts::Timeouts;
+use crate::domain::names::{Label, Uid};
+use crate::domain::record::MemberRecord;
+use crate::plugin::{
+    Attr, List, Map, Model, Secret, Visitor, computed, optional, optional_computed, required,
+};
+
+/// A cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Cluster {
+    pub(super) name: Attr<String>,
+    pub(super) endpoint: Attr<String>,
+    pub(super) vip: Attr<String>,
+    pub(super) talos_version: Attr<String>,
+    pub(super) kubernetes_version: Attr<String>,
+    pub(super) control_plane: Attr<ControlPlane>,
+    pub(super) workers: Attr<Map<Workers>>,
+    pub(super) config_patches: Attr<List<String>>,
+    pub(super) cilium: Attr<AddonModel>,
+    pub(super) cert_manager: Attr<AddonModel>,
+    pub(super) machine_secrets: Attr<Secret>,
+    pub(super) timeouts: Attr<Timeouts>,
+    pub(super) uid: Attr<String>,
+    pub(super) members: Attr<List<ClusterMember>>,
+    pub(super) conditions: Attr<List<Condition>>,
+    pub(super) ready: Attr<bool>,
+    pub(super) kubeconfig: Attr<Secret>,
+    pub(super) talosconfig: Attr<Secret>,
+}
+
+impl Model for Cluster {
+    fn attributes(&mut self, v: &mut impl Visitor) {
+        v.attribute(required("name", "The cluster's name, a DNS label.").replaces(), &mut self.name);
+        v.attribute(
+            optional_computed(
+                "endpoint",
+                "Where clients and nodes reach the API server, as in `https://10.0.0.10:6443`: a load balancer, a name, \
+                 or a machine. Default: the `vip`, else the first control-plane member; frozen at creation.",
+            ),
+            &mut self.endpoint,
+        );
+        v.attribute(
+            optional(
+                "vip",
+                "An address that Talos lets one of the control planes hold at a time, in the same network as they are. \
+                 Instead of `endpoint`.",
+            ),
+            &mut self.vip,
+        );
+        v.attribute(
+            required("talos_version", "The Talos version that machines are installed with, as in `v1.13.9`."),
+            &mut self.talos_version,
+        );
+        v.attribute(
+            required("kubernetes_version", "The Kubernetes version, as in `1.36.3`."),
+            &mut self.kubernetes_version,
+        );
+        v.attribute(required("control_plane", "The control plane."), &mut self.control_plane);
+        v.attribute(
+            optional("workers", "Worker pools by a name of your choice. More can be added later."),
+            &mut self.workers,
+        );
+        v.attribute(
+            optional(
+                "config_patches",
+                "Strategic merge patches (YAML) of every machine's Talos configuration, applied first.",
+            ),
+            &mut self.config_patches,
+        );
+        v.attribute(
+            optional_computed(
+                "cilium",
+                "The network. It is installed with the values of Talos' guide, yours on top. Default: enabled.",
+            ),
+            &mut self.cilium,
+        );
+        v.attribute(
+            optional_computed("cert_manager", "Certificates for workloads. Default: enabled."),
+            &mut self.cert_manager,
+        );
+        v.attribute(
+            optional_computed(
+                "machine_secrets",
+                "The secrets bundle, as `talosctl gen secrets` writes it. Made once where it is not given. Whoever has \
+                 it owns the cluster; with it, a create goes on even where the inventory was lost.",
+            )
+            .replaces(),
+            &mut self.machine_secrets,
+        );
+        v.attribute(
+            optional(
+                "timeouts",
+                "How long operations may take. Defaults: `create` and `update` 45m, `delete` 30m.",
+            ),
+            &mut self.timeouts,
+        );
+        v.attribute(computed("uid", "The identity of this cluster."), &mut self.uid);
+        v.attribute(computed("members", "Its machines, control planes first."), &mut self.members);
+        v.attribute(computed("conditions", condition::DESCRIPTION), &mut self.conditions);
+        v.attribute(computed("ready", "Whether the condition `Ready` is True."), &mut self.ready);
+        v.attribute(
+            computed("kubeconfig", "Administrator access to Kubernetes, valid for a year."),
+            &mut self.kubeconfig,
+        );
+        v.attribute(
+            computed("talosconfig", "Administrator access to the machines (talosctl), valid for a year."),
+            &mut self.talosconfig,
+        );
+    }
+}
+
+/// The control plane.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ControlPlane {
+    pub(super) pool: Attr<PoolReference>,
+    pub(super) config_patches: Attr<List<String>>,
+}
+
+impl Model for ControlPlane {
+    fn attributes(&mut self, v: &mut impl Visitor) {
+        v.attribute(
+            required("pool", "Its pool, whole: `kontinuum_instance_pool.control_plane`."),
+            &mut self.pool,
+        );
+        v.attribute(
+            optional("config_patches", "Patches (YAML) of the control planes' configuration."),
+            &mut self.config_patches,
+        );
+    }
+}
+
+/// A pool of workers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Workers {
+    pub(super) pool: Attr<PoolReference>,
+    pub(super) node_labels: Attr<Map<String>>,
+    pub(super) node_taints: Attr<Map<String>>,
+    pub(super) config_patches: Attr<List<String>>,
+}
+
+impl Model for Workers {
+    fn attributes(&mut self, v: &mut impl Visitor) {
+        v.attribute(required("pool", "The pool, whole: `kontinuum_instance_pool.general`."), &mut self.pool);
+        v.attribute(optional("node_labels", "Labels of its nodes."), &mut self.node_labels);
+        v.attribute(
+            optional("node_taints", "Taints that its nodes register with, as `key = \"value:NoSchedule\"`."),
+            &mut self.node_taints,
+        );
+        v.attribute(
+            optional("config_patches", "Patches (YAML) of these machines' configuration."),
+            &mut self.config_patches,
+        );
+    }
+}
+
+/// A pool, as a cluster needs to know it. A whole `kontinuum_instance_pool` fits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct PoolReference {
+    pub(super) name: Attr<String>,
+    pub(super) uid: Attr<String>,
+    pub(super) members: Attr<List<Machine>>,
+}
+
+impl Model for PoolReference {
+    fn attributes(&mut self, v: &mut impl Visitor) {
+        v.attribute(required("name", "The pool's name."), &mut self.name);
+        v.attribute(required("uid", "The pool's `uid`."), &mut self.uid);
+        v.attribute(required("members", "The pool's `members`."), &mut self.members);
+    }
+}
+
+/// A machine of a pool.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Machine {
+    pub(super) name: Attr<String>,
+    pub(super) uid: Attr<String>,
+}
+
+impl Model for Machine {
+    fn attributes(&mut self, v: &mut impl Visitor) {
+        v.attribute(required("name", "The machine's name."), &mut self.name);
+        v.attribute(required("uid", "The machine's `uid`."), &mut self.uid);
+    }
+}
+
+/// An addon.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct AddonModel {
+    pub(super) enabled: Attr<bool>,
+    pub(super) version: Attr<String>,
+    pub(super) values: Attr<String>,
+    pub(super) repository: Attr<String>,
+}
+
+impl Model for AddonModel {
+    fn attributes(&mut self, v: &mut impl Visitor) {
+        v.attribute(
+            optional_computed("enabled", "Whether it is installed. Default: `true`."),
+            &mut self.enabled,
+        );
+        v.attribute(
+            optional_computed(
+                "version",
+                "The chart's version. Default: the one that this version of the provider is tested with, kept from then \
+                 on.",
+            ),
+            &mut self.version,
+        );
+        v.attribute(
+            optional("values", "Values in YAML, laid over the provider's own, as `yamlencode({ … })`."),
+            &mut self.values,
+        );
+        v.attribute(
+            optional(
+                "repository",
+                "Where the chart comes from: a repository's URL, `oci://…`, a folder or an archive. Default: the \
+                 project's own repository.",
+            ),
+            &mut self.repository,
+        );
+    }
+}
+
+/// A machine of the cluster.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ClusterMember {
+    pub(super) name: Attr<String>,
+    pub(super) uid: Attr<String>,
+    pub(super) hostname: Attr<String>,
+    pub(super) address: Attr<String>,
+    pub(super) role: Attr<String>,
+    pub(super) pool: Attr<String>,
+}
+
+impl Model for ClusterMember {
+    fn attributes(&mut self, v: &mut impl Visitor) {
+        v.attribute(computed("name", "The instance's name."), &mut self.name);
+        v.attribute(computed("uid", "The instance's `uid`."), &mut self.uid);
+        v.attribute(computed("hostname", "The node's name."), &mut self.hostname);
+        v.attribute(computed("address", "The address at which it is reached."), &mut self.address);
+        v.attribute(computed("role", "`control-plane` or `worker`."), &mut self.role);
+        v.attribute(
+            computed("pool", "The key of its worker pool; empty for the control plane."),
+            &mut self.pool,
+        );
+    }
+}
+
+impl Cluster {
+    /// The members that a saved state shows, for an inventory that lost them.
+    pub(super) fn remembered_members(&self) -> BTreeMap<Uid, MemberRecord> {
+        let members = self.members.known_items().unwrap_or_default();
+        members
+            .into_iter()
+            .filter_map(|member| {
+                let record = MemberRecord {
+                    name: Label::parse(member.name.known()?).ok()?,
+                    control_plane: member.role.known().is_some_and(|role| role == "control-plane"),
+                    configuration: None,
+                };
+                Some((Uid::new(member.uid.known()?), record))
+            })
+            .collect()
+    }
+}
