@@ -448,6 +448,6 @@ mod tests {
     fn garbage_is_refused() {
         assert!(matches!(Record::decode("!"), Err(Error::Base64(_))));
         assert!(matches!(Record::decode(&BASE64.encode([0x1f, 0x8b, 0x08, 0])), Err(Error::Compression(_))));
-        assert!(matches!(Record::decode(&BASE64.encode("[]")), Err(Error::Json(_))));
+        assert!(matches!(Record::decode(&BASE64.encode("7")), Err(Error::Json(_))));
     }
 }

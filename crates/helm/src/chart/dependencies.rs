@@ -96,10 +96,9 @@ fn by_tags(chart: &mut Chart, values: &Table) {
 fn by_conditions(chart: &mut Chart, values: &Table, path: &str) {
     for dependency in &mut chart.metadata.dependencies {
         let conditions = dependency.condition.trim().split(',').filter(|condition| !condition.is_empty());
-        let decided =
-            conditions
-                .map(|condition| value_at(values, &format!("{path}{condition}")))
-                .find_map(|found| if let Some(Tree::Bool(enabled)) = found { Some(*enabled) } else { None });
+        let decided = conditions
+            .map(|condition| value_at(values, &format!("{path}{condition}")))
+            .find_map(|found| if let Some(Tree::Bool(enabled)) = found { Some(*enabled) } else { None });
         if let Some(enabled) = decided {
             dependency.enabled = enabled;
         }

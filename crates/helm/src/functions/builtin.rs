@@ -66,7 +66,7 @@ fn index(mut item: Value, indexes: &[Value]) -> Result<Value, Cause> {
                 let found = map.borrow().get(key.lossy().as_ref()).cloned();
                 found.unwrap_or_else(|| match kind {
                     MapType::Any | MapType::Values => Value::Nil,
-                    MapType::Strings => Value::string(""),
+                    MapType::Strings | MapType::NilStrings => Value::string(""),
                     MapType::Files => Value::Bytes(crate::value::Text::default()),
                 })
             }

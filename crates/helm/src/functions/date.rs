@@ -5,7 +5,6 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 
 use super::Parameter::{Any, String, Time};
 use super::{Function, duration, pure, time_layout, world};
-use crate::template::failure::Cause;
 use crate::value::object::{Method, new_method};
 use crate::value::{IntegerType, Value};
 
@@ -47,16 +46,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     pure("toDate", &[String, String], |arguments| {
         let parsed = time_layout::parse(&arguments.string(1), &arguments.string(0));
-        Ok(Value::Time(parsed.unwrap_or_else(beginning)))
+        Ok(Value::Time(parsed.unwrap_or_else(|_| beginning())))
     }),
     pure("mustToDate", &[String, String], |arguments| {
-        let (layout, text) = (arguments.string(0), arguments.string(1));
-        match time_layout::parse(&text, &layout) {
-            Some(time) => Ok(Value::Time(time)),
-            None => Err(Cause::Plain(format!(
-                "parsing time {text:?} as {layout:?}: the text does not have that layout"
-            ))),
-        }
+        Ok(Value::Time(time_layout::parse(&arguments.string(1), &arguments.string(0))?))
     }),
     pure("unixEpoch", &[Time], |arguments| {
         let Value::Time(time) = arguments.at(0) else { return Ok(Value::string("0")) };

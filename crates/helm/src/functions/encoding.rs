@@ -57,7 +57,7 @@ fn decode_32(text: &[u8]) -> Vec<u8> {
     let bytes: Vec<u8> = text.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     let data_length = bytes.iter().position(|&byte| byte == b'=').unwrap_or(bytes.len());
     let illegal = |offset: usize| format!("illegal base32 data at input byte {offset}").into_bytes();
-    if bytes.len() % 8 != 0 {
+    if !bytes.len().is_multiple_of(8) {
         return illegal(bytes.len() / 8 * 8);
     }
     let (mut out, mut word, mut bits) = (Vec::new(), 0_u32, 0_u32);

@@ -89,12 +89,18 @@ fn last(arguments: Arguments) -> Result<Value, Cause> {
 
 fn rest(arguments: Arguments) -> Result<Value, Cause> {
     let (_, items) = items(arguments.at(0), "Cannot find rest on type")?;
-    Ok(Value::list(items.iter().skip(1).cloned().collect()))
+    Ok(nil_if_none(&items, items.iter().skip(1)))
 }
 
 fn initial(arguments: Arguments) -> Result<Value, Cause> {
     let (_, items) = items(arguments.at(0), "Cannot find initial on type")?;
-    Ok(Value::list(items.iter().take(items.len().saturating_sub(1)).cloned().collect()))
+    Ok(nil_if_none(&items, items.iter().take(items.len().saturating_sub(1))))
+}
+
+/// The part of a list; of an empty list, nil.
+fn nil_if_none<'items>(all: &[Value], part: impl Iterator<Item = &'items Value>) -> Value {
+    let part = part.cloned().collect();
+    if all.is_empty() { Value::list_or_nil(part) } else { Value::list(part) }
 }
 
 fn reverse(arguments: Arguments) -> Result<Value, Cause> {
@@ -160,7 +166,7 @@ fn concat(arguments: Arguments) -> Result<Value, Cause> {
         let (_, items) = items(argument, "Cannot concat type")?;
         all.extend(items.iter().cloned());
     }
-    Ok(Value::list(all))
+    Ok(Value::list_or_nil(all))
 }
 
 fn chunk(arguments: Arguments) -> Result<Value, Cause> {

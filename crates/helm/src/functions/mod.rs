@@ -31,7 +31,7 @@ mod urls;
 mod versions;
 mod words;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::template::execute::Executor;
@@ -181,7 +181,7 @@ static ALL: &[&[Function]] = &[
     words::FUNCTIONS,
 ];
 
-static BY_NAME: LazyLock<HashMap<&'static str, &'static Function>> =
+static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Function>> =
     LazyLock::new(|| ALL.iter().copied().flatten().map(|function| (function.name, function)).collect());
 
 /// The function of that name.

@@ -1,7 +1,7 @@
 //! Regular expressions, in Go's syntax. Compiled once each.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use regex::bytes::{Regex, RegexBuilder};
@@ -9,7 +9,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::Parameter::{Int, String};
 use super::{Function, pure};
 use crate::template::failure::Cause;
-use crate::value::{Text, Value};
+use crate::value::{ListType, Text, Value};
 
 /// The largest compiled expression, in bytes.
 const MAX_COMPILED: usize = 10 * 1024 * 1024;
@@ -54,7 +54,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 ];
 
 thread_local! {
-    static COMPILED: RefCell<HashMap<std::string::String, Rc<Regex>>> = RefCell::new(HashMap::new());
+    static COMPILED: RefCell<BTreeMap<std::string::String, Rc<Regex>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 fn compile(pattern: &str) -> Result<Rc<Regex>, Cause> {
@@ -170,7 +170,10 @@ fn find(pattern: &str, text: &Text) -> Result<Value, Cause> {
 fn find_all(pattern: &str, text: &Text, count: i64) -> Result<Value, Cause> {
     let regex = compile(pattern)?;
     let limit = usize::try_from(count).unwrap_or(usize::MAX);
-    Ok(Value::strings(regex.find_iter(text).take(limit).map(|found| found.as_bytes())))
+    let found: Vec<Value> =
+        regex.find_iter(text).take(limit).map(|found| Value::string(found.as_bytes())).collect();
+    let kind = if found.is_empty() { ListType::NilStrings } else { ListType::Strings };
+    Ok(Value::List(kind, Rc::new(found)))
 }
 
 fn replace(pattern: &str, text: &Text, replacement: &[u8], literal: bool) -> Result<Value, Cause> {

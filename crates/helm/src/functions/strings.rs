@@ -3,7 +3,7 @@
 use super::Parameter::{Any, Int, String};
 use super::{Function, pure, variadic};
 use crate::template::failure::Cause;
-use crate::value::{Entries, ListType, MapType, Text, Value, convert, format, new_map, text};
+use crate::value::{Entries, MapType, Text, Value, convert, format, new_map, text};
 
 /// The longest text that `repeat`, `indent` and the like make, in bytes.
 const MAX_LENGTH: usize = 64 * 1024 * 1024;
@@ -149,10 +149,7 @@ fn joined(values: &[Value], convert: fn(&Value) -> Vec<u8>) -> Value {
 /// The items as strings, without nil; what is no list is the only item.
 pub(super) fn to_strings(value: &Value) -> Vec<Text> {
     match value {
-        Value::List(
-            ListType::Any | ListType::Strings | ListType::Ints | ListType::Lists | ListType::VersionSet,
-            items,
-        ) => items.iter().filter(|item| !item.is_nil()).map(convert::to_text).collect(),
+        Value::List(_, items) => items.iter().filter(|item| !item.is_nil()).map(convert::to_text).collect(),
         Value::Bytes(bytes) => bytes.iter().map(|byte| Text::from(byte.to_string().as_str())).collect(),
         value if value.is_nil() => Vec::new(),
         value => vec![convert::to_text(value)],

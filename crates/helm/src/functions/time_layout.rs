@@ -219,15 +219,23 @@ fn fraction(nanoseconds: i32, separator: char, digits: usize, trimmed: bool) -> 
     if kept.is_empty() { String::new() } else { format!("{separator}{kept}") }
 }
 
-/// Reads a time; nothing when the text does not have the layout.
-pub(super) fn parse(text: &str, layout: &str) -> Option<Zoned> {
+/// Reads a time.
+///
+/// # Errors
+/// When the text does not have the layout, in Go's words.
+pub(super) fn parse(text: &str, layout: &str) -> Result<Zoned, String> {
+    let quote = |text: &str| crate::value::format::quote(text.as_bytes());
+    let fail = |reason: String| Err(format!("parsing time {} as {}: {reason}", quote(text), quote(layout)));
     let mut reader =
         Reader { rest: text, year: 0, month: 1, day: 1, year_day: None, hour: 0, ..Reader::default() };
     let mut rest = layout;
     while let Some(character) = rest.chars().next() {
         match part(rest) {
             Some((part, length)) => {
-                reader.read(part)?;
+                let before = reader.rest;
+                if reader.read(part).is_none() {
+                    return fail(format!("cannot parse {} as {}", quote(before), quote(&rest[..length])));
+                }
                 rest = &rest[length..];
                 // Go takes a fraction of seconds that the layout does not mention.
                 let fraction_follows = matches!(self::part(rest), Some((Part::Fraction { .. }, _)));
@@ -236,12 +244,21 @@ pub(super) fn parse(text: &str, layout: &str) -> Option<Zoned> {
                 }
             }
             None => {
-                reader.rest = reader.rest.strip_prefix(character)?;
+                // Go names the whole fixed text up to the next part.
+                let Some(after) = reader.rest.strip_prefix(character) else {
+                    let end = rest.char_indices().map(|(at, _)| at).find(|at| part(&rest[*at..]).is_some());
+                    let fixed = &rest[..end.unwrap_or(rest.len())];
+                    return fail(format!("cannot parse {} as {}", quote(reader.rest), quote(fixed)));
+                };
+                reader.rest = after;
                 rest = &rest[character.len_utf8()..];
             }
         }
     }
-    reader.finish()
+    if !reader.rest.is_empty() {
+        return fail(format!("extra text: {}", quote(reader.rest)));
+    }
+    reader.finish().map_or_else(|| fail("day out of range".to_owned()), Ok)
 }
 
 #[derive(Default)]
@@ -370,9 +387,6 @@ impl Reader<'_> {
     }
 
     fn finish(self) -> Option<Zoned> {
-        if !self.rest.is_empty() {
-            return None;
-        }
         let hour = match self.afternoon {
             Some(true) if self.hour < 12 => self.hour + 12,
             Some(false) if self.hour == 12 => 0,
@@ -422,7 +436,7 @@ mod tests {
             let read = parse(&format(&time(), layout), layout).unwrap();
             assert_eq!(read.timestamp(), time().timestamp(), "{layout}");
         }
-        assert!(parse("2024-02-30", "2006-01-02").is_none());
-        assert!(parse("yesterday", "2006-01-02").is_none());
+        assert!(parse("2024-02-30", "2006-01-02").is_err());
+        assert!(parse("yesterday", "2006-01-02").is_err());
     }
 }

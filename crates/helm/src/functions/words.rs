@@ -5,8 +5,8 @@ use super::{Function, pure};
 use crate::value::Value;
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    pure("upper", &[String], |arguments| Ok(Value::string(arguments.string(0).to_uppercase()))),
-    pure("lower", &[String], |arguments| Ok(Value::string(arguments.string(0).to_lowercase()))),
+    pure("upper", &[String], |arguments| Ok(Value::string(mapped(&arguments.string(0), upper)))),
+    pure("lower", &[String], |arguments| Ok(Value::string(mapped(&arguments.string(0), lower)))),
     pure("title", &[String], |arguments| Ok(Value::string(title(&arguments.string(0))))),
     pure("untitle", &[String], |arguments| Ok(Value::string(untitle(&arguments.string(0))))),
     pure("swapcase", &[String], |arguments| Ok(Value::string(swap_case(&arguments.string(0))))),
@@ -37,6 +37,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Ok(Value::string(wrap(&arguments.string(2), arguments.int(0), &arguments.string(1), true)))
     }),
 ];
+
+/// Go changes character by character, so that a text keeps its number of characters.
+fn mapped(text: &str, change: fn(char) -> char) -> std::string::String {
+    text.chars().map(change).collect()
+}
 
 fn upper(character: char) -> char {
     let mut upper = character.to_uppercase();
@@ -139,49 +144,119 @@ fn pascal(text: &str) -> std::string::String {
     out
 }
 
-/// What a character is to the splitting of names.
+/// What a part of a name is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum Part {
+    Number,
+    /// Begins with a large letter.
     Upper,
-    Lower,
-    Digit,
+    /// Small letters.
+    Alphabet,
     Connector,
+    Punctuation,
     Other,
 }
 
-fn class(character: char) -> Class {
-    if is_connector(character) || character.is_whitespace() {
-        Class::Connector
+fn is_alphabet(character: char) -> bool {
+    character.is_alphabetic() && !character.is_uppercase()
+}
+
+fn is_punctuation(character: char) -> bool {
+    character.is_ascii_punctuation() && !"$+<=>^`|~".contains(character)
+}
+
+fn separates(character: char) -> bool {
+    is_connector(character) || character.is_whitespace()
+}
+
+fn part_of(character: char) -> Part {
+    if separates(character) {
+        Part::Connector
+    } else if is_punctuation(character) {
+        Part::Punctuation
     } else if character.is_uppercase() {
-        Class::Upper
+        Part::Upper
+    } else if is_alphabet(character) {
+        Part::Alphabet
     } else if character.is_numeric() {
-        Class::Digit
-    } else if character.is_alphabetic() {
-        Class::Lower
+        Part::Number
     } else {
-        Class::Other
+        Part::Other
     }
 }
 
-/// `HTTPServer` becomes `http_server`: words are parted where the case turns and before digits.
-fn connected(text: &str, connector: char) -> std::string::String {
+/// Parts a name: characters of one part stay together; a large letter takes the small ones after it, and of
+/// several large ones before a small one the last belongs to the next part.
+fn parts_of(text: &str) -> Vec<(Part, std::string::String)> {
     let characters: Vec<char> = text.chars().collect();
-    let mut out = std::string::String::with_capacity(text.len());
-    for (index, &character) in characters.iter().enumerate() {
-        let own = class(character);
-        let before = index.checked_sub(1).map(|before| class(characters[before]));
-        let after = characters.get(index + 1).copied().map(class);
-        let parts = match (before, own) {
-            (Some(Class::Lower), Class::Upper | Class::Digit) => true,
-            (Some(Class::Digit), Class::Upper) => true,
-            (Some(Class::Upper), Class::Digit) => true,
-            (Some(Class::Upper), Class::Upper) => after == Some(Class::Lower),
-            _ => false,
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while let Some(&first) = characters.get(start) {
+        let part = part_of(first);
+        let run = |from: usize, belongs: &dyn Fn(char) -> bool| {
+            from + characters[from..].iter().take_while(|next| belongs(**next)).count()
         };
-        if parts {
+        let end = if part == Part::Upper {
+            let upper_end = run(start, &char::is_uppercase);
+            let small_follows = characters.get(upper_end).is_some_and(|next| is_alphabet(*next));
+            match (upper_end - start, small_follows) {
+                (1, true) => run(upper_end, &is_alphabet),
+                (_, true) => upper_end - 1,
+                (_, false) => upper_end,
+            }
+        } else {
+            run(start, &|next| part_of(next) == part)
+        };
+        parts.push((part, characters[start..end].iter().collect()));
+        start = end;
+    }
+    parts
+}
+
+/// `HTTPServer` becomes `http_server`. Numbers stay with what is before them, unless small letters follow.
+fn connected(text: &str, connector: char) -> std::string::String {
+    let parts = parts_of(text);
+    let mut out = std::string::String::with_capacity(text.len());
+    let kind = |index: usize| parts.get(index).map(|(part, _)| *part);
+    let joins = |index: usize| !matches!(kind(index), None | Some(Part::Connector | Part::Punctuation));
+    let write = |out: &mut std::string::String, index: usize| {
+        if let Some((part, text)) = parts.get(index) {
+            match part {
+                Part::Connector => out.extend(text.chars().map(|_| connector)),
+                Part::Upper => out.extend(text.chars().map(lower)),
+                Part::Number | Part::Alphabet | Part::Punctuation | Part::Other => out.push_str(text),
+            }
+        }
+    };
+    // A number and the small letters and numbers after it are one.
+    let number_with_letters = |out: &mut std::string::String, mut index: usize| {
+        while matches!(kind(index), Some(Part::Alphabet | Part::Number)) {
+            write(out, index);
+            index += 1;
+        }
+        index
+    };
+    let mut index = 0;
+    while let Some(part) = kind(index) {
+        write(&mut out, index);
+        index += 1;
+        match part {
+            Part::Connector | Part::Punctuation => continue,
+            Part::Number => index = number_with_letters(&mut out, index),
+            Part::Upper | Part::Alphabet | Part::Other if kind(index) == Some(Part::Number) => {
+                if kind(index + 1) == Some(Part::Alphabet) {
+                    out.push(connector);
+                    index = number_with_letters(&mut out, index);
+                } else {
+                    write(&mut out, index);
+                    index += 1;
+                }
+            }
+            Part::Upper | Part::Alphabet | Part::Other => {}
+        }
+        if joins(index) {
             out.push(connector);
         }
-        if own == Class::Connector { out.push(connector) } else { out.push(lower(character)) }
     }
     out
 }
@@ -255,6 +330,7 @@ mod tests {
             ("http-server", "http_server", "HttpServer"),
             ("http2xx", "http_2xx", "Http2xx"),
             ("_foo_bar", "_foo_bar", "_FooBar"),
+            ("Bld4Floor3rd", "bld4_floor_3rd", "Bld4floor3rd"),
             ("GO PATH", "go_path", "GoPath"),
         ] {
             assert_eq!((connected(text, '_').as_str(), pascal(text).as_str()), (snake, camel), "{text}");

@@ -199,7 +199,10 @@ impl Head {
                 }
             }
             Some(other) => {
-                return Err(fail(format!("metadata.annotations: expected an object, got a {}", other.kind())));
+                return Err(fail(format!(
+                    "metadata.annotations: expected an object, got a {}",
+                    other.kind()
+                )));
             }
         }
         Ok(Self {

@@ -108,6 +108,8 @@ fn texts(texts: &[String]) -> Value {
 fn metadata(metadata: &Metadata, is_root: bool) -> Value {
     let annotations =
         metadata.annotations.iter().map(|(key, value)| (Rc::from(key.as_str()), Value::string(value)));
+    let annotations_type =
+        if metadata.annotations.is_empty() { MapType::NilStrings } else { MapType::Strings };
     map([
         ("Name", Value::string(&metadata.name)),
         ("Home", Value::string(&metadata.home)),
@@ -122,7 +124,7 @@ fn metadata(metadata: &Metadata, is_root: bool) -> Value {
         ("Tags", Value::string(&metadata.tags)),
         ("AppVersion", Value::string(&metadata.app_version)),
         ("Deprecated", Value::Bool(metadata.deprecated)),
-        ("Annotations", Value::Map(MapType::Strings, new_map(annotations.collect()))),
+        ("Annotations", Value::Map(annotations_type, new_map(annotations.collect()))),
         ("KubeVersion", Value::string(&metadata.kube_version)),
         ("Dependencies", Value::list(metadata.dependencies.iter().map(dependency).collect())),
         ("Type", Value::string(&metadata.kind)),

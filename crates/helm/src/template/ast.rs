@@ -61,6 +61,14 @@ pub(crate) struct Pipeline {
     pub(crate) commands: Vec<Command>,
 }
 
+impl Pipeline {
+    /// What is evaluated last; Go places errors there that show when all is evaluated.
+    pub(crate) fn last_evaluated(&self) -> Option<&Operand> {
+        let command = self.commands.last()?;
+        Some(command.arguments.last().unwrap_or(&command.first).last_evaluated())
+    }
+}
+
 /// An operand and its arguments.
 #[derive(Debug)]
 pub(crate) struct Command {
@@ -73,6 +81,24 @@ pub(crate) struct Command {
 pub(crate) struct Operand {
     pub(crate) position: usize,
     pub(crate) term: Term,
+}
+
+impl Operand {
+    /// What is evaluated last of it.
+    pub(crate) fn last_evaluated(&self) -> &Self {
+        match &self.term {
+            Term::Pipeline(pipeline) => pipeline.last_evaluated().unwrap_or(self),
+            Term::Chain(inner, _) => inner.last_evaluated(),
+            Term::Dot
+            | Term::Nil
+            | Term::Bool(_)
+            | Term::Number(_)
+            | Term::String(..)
+            | Term::Field(_)
+            | Term::Variable(..)
+            | Term::Function(_) => self,
+        }
+    }
 }
 
 #[derive(Debug)]

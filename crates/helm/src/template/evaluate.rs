@@ -8,7 +8,7 @@ use super::failure::{Cause, Failure};
 use crate::functions::arguments::Arguments;
 use crate::functions::{Body, Function, Parameter, Signature};
 use crate::value::object::Member;
-use crate::value::{IntegerType, MapType, Value, kind, object};
+use crate::value::{IntegerType, ListType, MapType, Value, kind, object};
 
 /// What a command has beside its first operand.
 struct Rest<'pipeline> {
@@ -37,7 +37,7 @@ impl Executor<'_> {
         let value = last.unwrap_or(Value::Absent);
         for variable in &pipeline.variables {
             if pipeline.assigns {
-                self.assign(variable, value.clone());
+                self.assign(pipeline, variable, value.clone())?;
             } else {
                 self.variables.push((Rc::clone(variable), value.clone()));
             }
@@ -45,10 +45,16 @@ impl Executor<'_> {
         Ok(value)
     }
 
-    pub(super) fn assign(&mut self, name: &str, value: Value) {
+    pub(super) fn assign(&mut self, pipeline: &Pipeline, name: &str, value: Value) -> Outcome<()> {
         if let Some(slot) = self.variables.iter_mut().rev().find(|(known, _)| **known == *name) {
             slot.1 = value;
+            return Ok(());
         }
+        let message = format!("undefined variable: {name}");
+        Err(match pipeline.last_evaluated() {
+            Some(operand) => self.failure(operand, message),
+            None => Failure::new(&self.template, pipeline.position, pipeline.to_string(), message),
+        })
     }
 
     fn variable(&self, operand: &Operand, name: &str) -> Outcome<Value> {
@@ -185,7 +191,7 @@ impl Executor<'_> {
             return Ok(match (map.borrow().get(name), kind) {
                 (Some(value), _) => value.clone(),
                 (None, MapType::Any | MapType::Values) => Value::Nil,
-                (None, MapType::Strings) => Value::string(""),
+                (None, MapType::Strings | MapType::NilStrings) => Value::string(""),
                 (None, MapType::Files) => Value::Bytes(crate::value::Text::default()),
             });
         }
@@ -345,7 +351,7 @@ impl Executor<'_> {
             | (Parameter::Int, Value::Integer(IntegerType::Int, _))
             | (Parameter::Map, Value::Map(MapType::Any | MapType::Values, _))
             | (Parameter::Time, Value::Time(_)) => true,
-            (Parameter::List, Value::List(kind, _)) => *kind == crate::value::ListType::Any,
+            (Parameter::List, Value::List(kind, _)) => matches!(kind, ListType::Any | ListType::Nil),
             (Parameter::Certificate, Value::Object(object)) => {
                 matches!(**object, object::Object::Certificate { .. })
             }

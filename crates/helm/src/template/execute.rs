@@ -1,6 +1,6 @@
 //! Walking a template: text goes out as it is, actions are evaluated.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::ast::{Branch, Node, Operand, Pipeline, Template};
@@ -45,7 +45,7 @@ pub(crate) struct Executor<'world> {
     pub(super) template: Rc<Template>,
     pub(super) variables: Vec<(Rc<str>, Value)>,
     output: Vec<u8>,
-    includes: HashMap<Rc<str>, usize>,
+    includes: BTreeMap<Rc<str>, usize>,
     depth: usize,
     steps: usize,
     iterations: usize,
@@ -69,7 +69,7 @@ impl<'world> Executor<'world> {
             template,
             variables: Vec::new(),
             output: Vec::new(),
-            includes: HashMap::new(),
+            includes: BTreeMap::new(),
             depth: 0,
             steps: 0,
             iterations: 0,
@@ -223,11 +223,13 @@ impl<'world> Executor<'world> {
             return self.write(text);
         }
         let mut printed = Vec::new();
-        match value {
-            Value::Absent => printed.extend_from_slice(b"<no value>"),
-            value => format::print(&mut printed, value).map_err(|message| {
-                Failure::new(&self.template, pipeline.position, format!("{{{{{pipeline}}}}}"), message)
-            })?,
+        if matches!(value, Value::Absent) {
+            printed.extend_from_slice(b"<no value>");
+        } else {
+            format::print(&mut printed, value).map_err(|message| {
+                let at = format!("{{{{{pipeline}}}}}");
+                Failure::new(&self.template, pipeline.position, at, message)
+            })?;
         }
         self.write(&printed)
     }
@@ -275,8 +277,9 @@ impl<'world> Executor<'world> {
         Failure::new(&self.template, 0, "start of the template".to_owned(), message)
     }
 
-    /// A failure at an operand.
+    /// A failure at an operand that was evaluated.
     pub(super) fn failure(&self, operand: &Operand, message: impl Into<String>) -> Failure {
+        let operand = operand.last_evaluated();
         Failure::new(&self.template, operand.position, operand.to_string(), message.into())
     }
 }

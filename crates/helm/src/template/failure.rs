@@ -7,7 +7,10 @@ use crate::value::format;
 
 /// A template failed: where, and why.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Details>);
+
+#[derive(Debug)]
+struct Details {
     /// The file.
     source: String,
     line: usize,
@@ -19,7 +22,7 @@ pub(crate) struct Failure {
     at: String,
     /// Without the cause.
     message: String,
-    cause: Option<Box<Cause>>,
+    cause: Option<Cause>,
 }
 
 /// Why a function failed.
@@ -54,7 +57,7 @@ impl Failure {
     pub(crate) fn new(template: &Template, position: usize, at: String, message: String) -> Self {
         let before = &template.source.text[..position.min(template.source.text.len())];
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-        Self {
+        Self(Box::new(Details {
             source: template.source.name.clone(),
             line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
             column: position - line_start,
@@ -62,24 +65,24 @@ impl Failure {
             at,
             message,
             cause: None,
-        }
+        }))
     }
 
     pub(crate) fn with_cause(mut self, cause: Cause) -> Self {
-        self.cause = Some(Box::new(cause));
+        self.0.cause = Some(cause);
         self
     }
 
     fn location(&self) -> String {
-        format!("{}:{}:{}", self.source, self.line, self.column)
+        format!("{}:{}:{}", self.0.source, self.0.line, self.0.column)
     }
 
     /// The whole chain, as Go prints it.
     fn text(&self) -> String {
-        let name = format::quote(self.template.as_bytes());
+        let name = format::quote(self.0.template.as_bytes());
         let mut text =
-            format!("template: {}: executing {name} at <{}>: {}", self.location(), self.at, self.message);
-        match self.cause.as_deref() {
+            format!("template: {}: executing {name} at <{}>: {}", self.location(), self.0.at, self.0.message);
+        match self.0.cause.as_ref() {
             None => {}
             Some(Cause::Plain(message) | Cause::NoTemplate(message) | Cause::Refusal(message)) => {
                 text.push_str(message)
@@ -98,7 +101,7 @@ impl Failure {
 
     /// The chart's own words, if it refuses.
     fn refusal(&self) -> Option<&str> {
-        match self.cause.as_deref()? {
+        match self.0.cause.as_ref()? {
             Cause::Plain(_) | Cause::NoTemplate(_) => None,
             Cause::Refusal(message) => Some(message),
             Cause::Template(failure) | Cause::Text(_, failure) => failure.refusal(),
@@ -107,13 +110,13 @@ impl Failure {
 
     /// One place below the other, as Helm lists them; nothing when a cause has words of its own.
     fn places(&self) -> Option<String> {
-        let name = format::quote(self.template.as_bytes());
-        let message = match self.cause {
-            Some(_) => self.message.trim_end(),
-            None => &self.message,
+        let name = format::quote(self.0.template.as_bytes());
+        let message = match &self.0.cause {
+            Some(_) => self.0.message.trim_end(),
+            None => &self.0.message,
         };
-        let place = format!("{}\n  executing {name} at <{}>:\n    {message}\n", self.location(), self.at);
-        match self.cause.as_deref() {
+        let place = format!("{}\n  executing {name} at <{}>:\n    {message}\n", self.location(), self.0.at);
+        match self.0.cause.as_ref() {
             None => Some(place),
             Some(Cause::Template(failure)) => Some(place + &failure.places()?),
             Some(Cause::NoTemplate(message)) => Some(format!("{place}{message}\n")),
@@ -123,9 +126,11 @@ impl Failure {
 
     /// What the innermost template said.
     fn innermost(&self) -> String {
-        match self.cause.as_deref() {
-            None => self.message.clone(),
-            Some(Cause::Plain(message) | Cause::NoTemplate(message)) => format!("{}{message}", self.message),
+        match self.0.cause.as_ref() {
+            None => self.0.message.clone(),
+            Some(Cause::Plain(message) | Cause::NoTemplate(message)) => {
+                format!("{}{message}", self.0.message)
+            }
             Some(Cause::Refusal(message)) => message.clone(),
             Some(Cause::Template(failure) | Cause::Text(_, failure)) => failure.innermost(),
         }
@@ -138,10 +143,10 @@ impl Failure {
             None => self.places().map_or_else(|| self.text(), |places| places.trim().to_owned()),
         };
         TemplateError {
-            template: self.source.clone(),
-            line: self.line,
-            column: Some(self.column),
-            call: Some(self.at.clone()),
+            template: self.0.source.clone(),
+            line: self.0.line,
+            column: Some(self.0.column),
+            call: Some(self.0.at.clone()),
             message: self.innermost(),
             text,
         }

@@ -84,23 +84,20 @@ impl Executor<'_> {
         if pipeline.assigns {
             match pipeline.variables.as_slice() {
                 [first, second] => {
-                    self.assign(first, index);
-                    self.assign(second, item.clone());
+                    self.assign(pipeline, first, index)?;
+                    self.assign(pipeline, second, item.clone())?;
                 }
-                [only] => self.assign(only, item.clone()),
+                [only] => self.assign(pipeline, only, item.clone())?,
                 _ => {}
             }
         } else {
             // The pipeline has pushed them; with two, the first is the index.
-            if let Some(slot) = top.checked_sub(1).and_then(|last| self.variables.get_mut(last)) {
-                if !pipeline.variables.is_empty() {
-                    slot.1 = item.clone();
-                }
+            let count = pipeline.variables.len();
+            if let Some(slot) = (count > 0).then(|| self.variables.get_mut(top - 1)).flatten() {
+                slot.1 = item.clone();
             }
-            if pipeline.variables.len() > 1 {
-                if let Some(slot) = top.checked_sub(2).and_then(|last| self.variables.get_mut(last)) {
-                    slot.1 = index;
-                }
+            if let Some(slot) = (count > 1).then(|| self.variables.get_mut(top - 2)).flatten() {
+                slot.1 = index;
             }
         }
         let flow = self.walk(&item, &branch.body)?;
@@ -109,6 +106,9 @@ impl Executor<'_> {
     }
 
     fn range_failure(&self, branch: &Branch, message: String) -> Failure {
-        Failure::new(&self.template, branch.position, branch.pipeline.to_string(), message)
+        match branch.pipeline.last_evaluated() {
+            Some(operand) => self.failure(operand, message),
+            None => Failure::new(&self.template, branch.position, branch.pipeline.to_string(), message),
+        }
     }
 }

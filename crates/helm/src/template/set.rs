@@ -1,6 +1,6 @@
 //! All templates of a chart by name, and those that a text given to `tpl` adds for itself.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::ast::Template;
@@ -9,13 +9,13 @@ use super::ast::Template;
 #[derive(Debug, Default)]
 pub(crate) struct Set {
     below: Option<Rc<Self>>,
-    own: HashMap<Rc<str>, Rc<Template>>,
+    own: BTreeMap<Rc<str>, Rc<Template>>,
 }
 
 impl Set {
     /// A set over another, whose templates it sees.
     pub(crate) fn over(below: &Rc<Self>) -> Self {
-        Self { below: Some(Rc::clone(below)), own: HashMap::new() }
+        Self { below: Some(Rc::clone(below)), own: BTreeMap::new() }
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Rc<Template>> {

@@ -92,15 +92,16 @@ impl Token {
     /// The token as Go shows it in messages.
     pub(crate) fn shown(&self) -> String {
         let text = crate::value::text::lossy(&self.text);
-        match self.kind {
-            Kind::EndOfFile => "EOF".to_owned(),
-            Kind::Error => text.into_owned(),
-            kind if kind.is_keyword() => format!("<{text}>"),
-            _ if text.chars().count() > 10 => {
-                let start = crate::value::text::lossy(&self.text[..10]);
-                format!("{}...", crate::value::format::quote(start.as_bytes()))
-            }
-            _ => crate::value::format::quote(&self.text),
+        if self.kind == Kind::EndOfFile {
+            "EOF".to_owned()
+        } else if self.kind == Kind::Error {
+            text.into_owned()
+        } else if self.kind.is_keyword() {
+            format!("<{text}>")
+        } else if self.text.len() > 10 {
+            format!("{}...", crate::value::format::quote(&self.text[..10]))
+        } else {
+            crate::value::format::quote(&self.text)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Entries, MAX_DEPTH, MapType, Object, Value, format, json, new_map, text};
+use super::{Entries, ListType, MAX_DEPTH, MapType, Object, Value, format, json, new_map, text};
 use crate::values::{Table, Tree};
 
 /// A tree as a value.
@@ -72,7 +72,10 @@ fn yaml_value(value: &Value, depth: usize) -> Result<yaml::Value, String> {
         return Err("encountered a cycle, or values nested too deep".to_owned());
     }
     Ok(match value {
-        Value::Absent | Value::Nil => yaml::Value::Null,
+        Value::Absent
+        | Value::Nil
+        | Value::List(ListType::Nil | ListType::NilStrings, _)
+        | Value::Map(MapType::NilStrings, _) => yaml::Value::Null,
         Value::Bool(value) => yaml::Value::Bool(*value),
         Value::Integer(_, number) | Value::Duration(number) => yaml::Value::Int(*number),
         Value::Float(number) => yaml::Value::Float(*number),
@@ -101,16 +104,16 @@ fn structure(object: &Object, depth: usize) -> Result<yaml::Value, String> {
 
 /// The text of a value that Go would convert to a string (`toString`).
 pub(crate) fn to_text(value: &Value) -> super::Text {
-    match value {
-        Value::String(text) | Value::Bytes(text) => text.clone(),
-        value => super::Text::from(format::shown_bytes(value)),
+    if let Value::String(text) | Value::Bytes(text) = value {
+        return text.clone();
     }
+    super::Text::from(format::shown_bytes(value))
 }
 
 /// The text, as a string for functions that work on characters.
 pub(crate) fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.lossy().into_owned(),
-        value => text::lossy(&to_text(value)).into_owned(),
+    if let Value::String(text) = value {
+        return text.lossy().into_owned();
     }
+    text::lossy(&to_text(value)).into_owned()
 }

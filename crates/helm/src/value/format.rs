@@ -10,11 +10,11 @@ use super::{MAX_DEPTH, Object, Value, number, text};
 /// # Errors
 /// When the value is nested too deep, or contains itself.
 pub(crate) fn print(out: &mut Vec<u8>, value: &Value) -> Result<(), String> {
-    if let Value::Object(object) = value {
-        if let Object::KubeVersion(version) = &**object {
-            out.extend_from_slice(version.normalized().as_bytes());
-            return Ok(());
-        }
+    if let Value::Object(object) = value
+        && let Object::KubeVersion(version) = &**object
+    {
+        out.extend_from_slice(version.normalized().as_bytes());
+        return Ok(());
     }
     check_depth(value, 0)?;
     write(out, value);
@@ -55,10 +55,10 @@ pub(crate) fn shown_bytes(value: &Value) -> Vec<u8> {
 
 /// The value as `%v` writes it, as text.
 pub(crate) fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.lossy().into_owned(),
-        value => text::lossy(&shown_bytes(value)).into_owned(),
+    if let Value::String(text) = value {
+        return text.lossy().into_owned();
     }
+    text::lossy(&shown_bytes(value)).into_owned()
 }
 
 /// `print`: a space between two operands unless one is a string.

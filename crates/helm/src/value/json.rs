@@ -1,6 +1,6 @@
 //! JSON as Go writes it.
 
-use super::{MAX_DEPTH, Value, format, number, object};
+use super::{ListType, MAX_DEPTH, MapType, Value, format, number, object};
 
 /// How JSON is written.
 #[derive(Clone, Copy)]
@@ -61,6 +61,9 @@ impl Writer {
             Value::String(text) => self.string(&text.lossy()),
             Value::Bytes(data) => self.string(&base64(data)),
             Value::Time(time) => self.string(&format::rfc3339(time)),
+            Value::List(ListType::Nil | ListType::NilStrings, _) | Value::Map(MapType::NilStrings, _) => {
+                self.raw("null")
+            }
             Value::List(_, items) => {
                 self.open(b'[')?;
                 for (index, item) in items.iter().enumerate() {
@@ -74,8 +77,7 @@ impl Writer {
                 self.open(b'{')?;
                 for (index, (key, value)) in map.iter().enumerate() {
                     self.separate(index);
-                    self.string(key);
-                    self.raw(if self.style.indent { ": " } else { ":" });
+                    self.key(key);
                     self.value(value)?;
                 }
                 self.close(b'}', map.is_empty());
@@ -83,6 +85,23 @@ impl Writer {
             Value::Object(object) => object::to_json(object, self)?,
         }
         Ok(())
+    }
+
+    /// A structure's fields, in their order.
+    pub(crate) fn structure(&mut self, fields: &[(&str, Value)]) -> Result<(), String> {
+        self.open(b'{')?;
+        for (index, (key, value)) in fields.iter().enumerate() {
+            self.separate(index);
+            self.key(key);
+            self.value(value)?;
+        }
+        self.close(b'}', fields.is_empty());
+        Ok(())
+    }
+
+    fn key(&mut self, key: &str) {
+        self.string(key);
+        self.raw(if self.style.indent { ": " } else { ":" });
     }
 
     fn raw(&mut self, text: &str) {

@@ -18,11 +18,7 @@ pub(crate) fn is_true(value: &Value) -> bool {
 
 /// Whether the function `empty` takes the value for empty.
 pub(crate) fn is_empty(value: &Value) -> bool {
-    match value {
-        // A structure counts as empty never.
-        Value::Time(_) | Value::Object(_) => false,
-        value => !is_true(value),
-    }
+    !is_true(value)
 }
 
 /// Go's name of the kind, as `kindOf` gives it.
@@ -55,8 +51,8 @@ pub(crate) fn type_name(value: &Value) -> String {
         Value::String(_) => "string".to_owned(),
         Value::Bytes(_) => "[]uint8".to_owned(),
         Value::List(kind, _) => match kind {
-            ListType::Any => "[]interface {}",
-            ListType::Strings => "[]string",
+            ListType::Any | ListType::Nil => "[]interface {}",
+            ListType::Strings | ListType::NilStrings => "[]string",
             ListType::Ints => "[]int",
             ListType::Lists => "[][]interface {}",
             ListType::VersionSet => "common.VersionSet",
@@ -65,7 +61,7 @@ pub(crate) fn type_name(value: &Value) -> String {
         Value::Map(kind, _) => match kind {
             MapType::Any => "map[string]interface {}",
             MapType::Values => "common.Values",
-            MapType::Strings => "map[string]string",
+            MapType::Strings | MapType::NilStrings => "map[string]string",
             MapType::Files => "engine.files",
         }
         .to_owned(),

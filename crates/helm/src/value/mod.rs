@@ -20,7 +20,7 @@ pub(crate) use object::Object;
 pub(crate) use text::Text;
 
 /// How deep values may nest before they are refused: walking them must not exhaust the stack.
-pub(crate) const MAX_DEPTH: usize = 1_000;
+pub(crate) const MAX_DEPTH: usize = 400;
 
 /// A value.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub(crate) enum Value {
     String(Text),
     /// A Go `[]uint8`.
     Bytes(Text),
-    List(ListType, Rc<Vec<Value>>),
+    List(ListType, Rc<Vec<Self>>),
     Map(MapType, Map),
     Time(jiff::Zoned),
     /// Nanoseconds.
@@ -57,8 +57,12 @@ pub(crate) enum IntegerType {
 pub(crate) enum ListType {
     /// `[]interface {}`
     Any,
+    /// `[]interface {}` that is nil: empty, and null in JSON
+    Nil,
     /// `[]string`
     Strings,
+    /// `[]string` that is nil
+    NilStrings,
     /// `[]int`
     Ints,
     /// `[][]interface {}`
@@ -76,6 +80,8 @@ pub(crate) enum MapType {
     Values,
     /// `map[string]string`
     Strings,
+    /// `map[string]string` that is nil: empty, and null in JSON
+    NilStrings,
     /// `engine.files`: bytes by path, with methods
     Files,
 }
@@ -103,6 +109,12 @@ impl Value {
     /// A Go `[]interface {}`.
     pub(crate) fn list(items: Vec<Self>) -> Self {
         Self::List(ListType::Any, Rc::new(items))
+    }
+
+    /// A Go `[]interface {}`; without items it is nil.
+    pub(crate) fn list_or_nil(items: Vec<Self>) -> Self {
+        let kind = if items.is_empty() { ListType::Nil } else { ListType::Any };
+        Self::List(kind, Rc::new(items))
     }
 
     /// A Go `[]string`.

@@ -163,7 +163,7 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked before")]
 pub(crate) fn truncate(number: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if number.is_nan() || number >= LIMIT || number < -LIMIT { i64::MIN } else { number as i64 }
+    if !(-LIMIT..LIMIT).contains(&number) { i64::MIN } else { number as i64 }
 }
 
 #[cfg(test)]

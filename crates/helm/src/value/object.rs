@@ -183,10 +183,7 @@ fn field(object: &Object, name: &str) -> Option<Value> {
 // Values.
 
 fn as_map(values: &Value) -> Value {
-    match values {
-        Value::Map(_, map) if !map.borrow().is_empty() => Value::Map(MapType::Any, Rc::clone(map)),
-        _ => Value::map(Entries::new()),
-    }
+    Value::Map(MapType::Any, entries(values))
 }
 
 fn table(values: &Value, path: &Value) -> Result<Value, String> {
@@ -224,11 +221,8 @@ fn path_value(values: &Value, path: &Value) -> Result<Value, String> {
 
 // Files.
 
-fn entries(files: &Value) -> Map {
-    match files {
-        Value::Map(_, map) => Rc::clone(map),
-        _ => super::new_map(Entries::new()),
-    }
+fn entries(map: &Value) -> Map {
+    if let Value::Map(_, map) = map { Rc::clone(map) } else { super::new_map(Entries::new()) }
 }
 
 fn file(files: &Value, name: &Value) -> super::Text {
@@ -296,7 +290,7 @@ fn compare(left: &Value, right: &Value, result: fn(std::cmp::Ordering) -> Value)
 
 /// The object as JSON, by the names of its fields.
 pub(crate) fn to_json(object: &Object, out: &mut json::Writer) -> Result<(), String> {
-    let fields: &[(&str, &str)] = match object {
+    let fields: &[(&'static str, &'static str)] = match object {
         Object::Capabilities { .. } => {
             &[("KubeVersion", "KubeVersion"), ("APIVersions", "APIVersions"), ("HelmVersion", "HelmVersion")]
         }
@@ -309,7 +303,6 @@ pub(crate) fn to_json(object: &Object, out: &mut json::Writer) -> Result<(), Str
         Object::Version(version) => return out.value(&Value::string(version.to_string())),
         Object::Certificate { .. } => &[("Cert", "Cert"), ("Key", "Key")],
     };
-    let named = |&(name, key): &(&str, &str)| field(object, name).map(|value| (Rc::from(key), value));
-    let entries: Entries = fields.iter().filter_map(named).collect();
-    out.value(&Value::map(entries))
+    let named = |&(name, key): &(&'static str, &'static str)| field(object, name).map(|value| (key, value));
+    out.structure(&fields.iter().filter_map(named).collect::<Vec<_>>())
 }

@@ -312,8 +312,7 @@ fn float(value: &Value, number: f64, verb: char, flags: Flags) -> Vec<u8> {
         return bad(value, verb);
     }
     if let Some(special) = number::special(number) {
-        let text = if number == f64::INFINITY && !flags.plus { special } else { special };
-        return pad(text.as_bytes().to_vec(), Flags { zero: false, ..flags });
+        return pad(special.as_bytes().to_vec(), Flags { zero: false, ..flags });
     }
     let magnitude = number.abs();
     let digits = match verb.to_ascii_lowercase() {
@@ -418,7 +417,13 @@ fn go_syntax(value: &Value) -> Vec<u8> {
             let entries: Vec<String> = map.borrow().iter().map(entry).collect();
             format!("{}{{{}}}", kind::type_name(value), entries.join(", ")).into_bytes()
         }
-        value => format::shown_bytes(value),
+        Value::Bool(_)
+        | Value::Integer(..)
+        | Value::Float(_)
+        | Value::Bytes(_)
+        | Value::Time(_)
+        | Value::Duration(_)
+        | Value::Object(_) => format::shown_bytes(value),
     }
 }
 
@@ -433,7 +438,7 @@ mod tests {
 
     #[test]
     fn verbs_print_as_go_prints() {
-        let (text, whole, float) = (Value::string("ab"), Value::int(42), Value::Float(3.141_59));
+        let (text, whole, float) = (Value::string("ab"), Value::int(42), Value::Float(3.141_61));
         for (template, value, expected) in [
             ("%5.2f", &float, " 3.14"),
             ("%-5s|", &text, "ab   |"),
@@ -459,7 +464,7 @@ mod tests {
             ("%!", &whole, "%!!(int=42)"),
             ("100%%", &whole, "100%%!(EXTRA int=42)"),
         ] {
-            assert_eq!(filled(template, &[value.clone()]), expected, "{template}");
+            assert_eq!(filled(template, std::slice::from_ref(value)), expected, "{template}");
         }
     }
 

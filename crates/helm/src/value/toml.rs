@@ -29,26 +29,19 @@ fn table(out: &mut String, entries: &Entries, path: &str, depth: usize) -> Resul
     }
     for (name, value) in entries.iter().filter(|(_, value)| is_table(value)) {
         let path = if path.is_empty() { key(name) } else { format!("{path}.{}", key(name)) };
-        match value {
-            Value::Map(_, map) => {
+        let (heading, tables) = if let Value::List(_, items) = value {
+            (format!("{indent}[[{path}]]\n"), items.as_slice())
+        } else {
+            (format!("{indent}[{path}]\n"), std::slice::from_ref(value))
+        };
+        for item in tables {
+            if let Value::Map(_, map) = item {
                 if !out.is_empty() {
                     out.push('\n');
                 }
-                out.push_str(&format!("{indent}[{path}]\n"));
+                out.push_str(&heading);
                 table(out, &map.borrow(), &path, depth + 1)?;
             }
-            Value::List(_, items) => {
-                for item in items.iter() {
-                    if let Value::Map(_, map) = item {
-                        if !out.is_empty() {
-                            out.push('\n');
-                        }
-                        out.push_str(&format!("{indent}[[{path}]]\n"));
-                        table(out, &map.borrow(), &path, depth + 1)?;
-                    }
-                }
-            }
-            _ => {}
         }
     }
     Ok(())

@@ -44,12 +44,17 @@ fn with_subcharts(chart: &Chart, table: &mut Table, nulls: Nulls) -> Result<(), 
     for subchart in &chart.dependencies {
         let name = &subchart.metadata.name;
         let globals = table.get(GLOBAL).cloned();
-        let values = match table.entry(name.clone()).or_insert_with(|| Tree::Map(Table::new())) {
-            Tree::Map(values) => values,
-            other => return Err(Error::SubchartValues { chart: name.clone(), found: other.kind() }),
+        let slot = table.entry(name.clone()).or_insert_with(|| Tree::Map(Table::new()));
+        let found = slot.kind();
+        let Tree::Map(values) = slot else {
+            return Err(Error::SubchartValues { chart: name.clone(), found });
         };
         hand_down_globals(values, globals);
         with_subcharts(subchart, values, nulls)?;
+        let below = values.get(GLOBAL).and_then(Tree::as_table).cloned();
+        if let (Some(Tree::Map(own)), Some(below)) = (table.get_mut(GLOBAL), below) {
+            share_globals(own, &below);
+        }
     }
     Ok(())
 }
@@ -109,6 +114,19 @@ fn hand_down_globals(values: &mut Table, globals: Option<Tree>) {
             (Tree::Map(_), Some(_)) | (_, Some(Tree::Map(_))) => {}
             (value, _) => {
                 own.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Tables two levels below `global` are the same for a chart and its sub-charts: in Helm they are one object, which
+/// a sub-chart's defaults fill up for all that come after it.
+fn share_globals(own: &mut Table, below: &Table) {
+    for (key, value) in own {
+        let (Tree::Map(own), Some(Tree::Map(below))) = (value, below.get(key)) else { continue };
+        for (key, value) in own {
+            if let (Tree::Map(_), Some(shared @ Tree::Map(_))) = (&*value, below.get(key)) {
+                *value = shared.clone();
             }
         }
     }
@@ -180,13 +198,13 @@ mod tests {
     fn globals_flow_down_and_win() {
         let chart = chart(&[
             ("Chart.yaml", PARENT),
-            ("values.yaml", "global: {a: {x: 1}, b: 2}\nsub: {global: {a: {x: 9, y: 9}}, own: 2}"),
+            ("values.yaml", "global: {a: {x: 1}, b: 2}\nsub: {global: {a: {x: 9, z: 9}}, own: 2}"),
             ("charts/sub/Chart.yaml", "name: sub\nversion: 1.0.0"),
             ("charts/sub/values.yaml", "own: 1\nmore: {k: 1}\nglobal: {c: 3}"),
         ]);
         let values = coalesced(&chart, "sub: {more: {l: 2}}");
         let sub =
-            json!({"own": 2, "more": {"k": 1, "l": 2}, "global": {"a": {"x": 1, "y": 9}, "b": 2, "c": 3}});
+            json!({"own": 2, "more": {"k": 1, "l": 2}, "global": {"a": {"x": 1, "z": 9}, "b": 2, "c": 3}});
         assert_eq!(values["sub"], sub);
     }
 

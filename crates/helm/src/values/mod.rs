@@ -45,14 +45,8 @@ impl Values {
     pub fn from_yaml(text: &str) -> Result<Self, ValuesError> {
         let mut values = Self::new();
         for document in documents(text).map_err(ValuesError::Parse)? {
-            match Tree::from_yaml(&document).map_err(|error| ValuesError::Shape(error.to_string()))? {
-                Tree::Null => {}
-                Tree::Map(table) => values.merge(Self(table)),
-                other => {
-                    let kind = other.kind();
-                    return Err(ValuesError::Shape(format!("expected a mapping at the root, got {kind}")));
-                }
-            }
+            let tree = Tree::from_yaml(&document).map_err(|error| ValuesError::Shape(error.to_string()))?;
+            values.merge(Self::root(tree)?);
         }
         Ok(values)
     }
@@ -62,10 +56,17 @@ impl Values {
     /// # Errors
     /// When the root is neither an object nor null.
     pub fn from_json(json: &serde_json::Value) -> Result<Self, ValuesError> {
-        match Tree::from_json(json) {
+        Self::root(Tree::from_json(json))
+    }
+
+    fn root(tree: Tree) -> Result<Self, ValuesError> {
+        let kind = tree.kind();
+        match tree {
             Tree::Null => Ok(Self::new()),
             Tree::Map(table) => Ok(Self(table)),
-            other => Err(ValuesError::Shape(format!("expected an object at the root, got {}", other.kind()))),
+            Tree::Bool(_) | Tree::Integer(_) | Tree::Float(_) | Tree::String(_) | Tree::List(_) => {
+                Err(ValuesError::Shape(format!("expected a mapping at the root, got {kind}")))
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map as JsonMap, Number, Value as Json};
 pub(crate) type Table = BTreeMap<String, Tree>;
 
 /// How deep a tree may nest, so that walking it never exhausts the stack.
-pub(crate) const MAX_DEPTH: usize = 500;
+pub(crate) const MAX_DEPTH: usize = 250;
 
 /// A value. Numbers from YAML and JSON are floats; whole numbers come from `--set` only.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,1 @@
+{{- define "lib.hello" }}hello from {{ .Chart.Name }}{{ end }}

@@ -1,0 +1,3 @@
+{{- define "parent.name" -}}
+{{ .Chart.Name }}-{{ .Release.Name }}
+{{- end }}
