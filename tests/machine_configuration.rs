@@ -286,3 +286,18 @@ fn refuses_patches_of_what_is_managed() {
     let patches = Patch::parse_all(&["cluster: {network: {cni: {name: none}}}"]).unwrap();
     assert!(free.patch(&configuration, &patches).is_ok());
 }
+
+#[test]
+fn writes_texts_so_that_talos_reads_them_back() {
+    let mut judge = Judge::start();
+    let configuration = configuration(&mut judge, Contract::V1_13);
+    // Talos' own output of these is unreadable or loses the leading spaces.
+    for content in [" x\\ny\\n", "  a\\n b\\n", " \\n  x\\n"] {
+        let file = format!("{{path: /a, permissions: 0o644, op: create, content: \"{content}\"}}");
+        let ours = patched(&configuration, &[&format!("machine: {{files: [{file}]}}")]).unwrap();
+        let quoted =
+            configuration.replacen("    features:", &format!("    files: [{file}]\n    features:"), 1);
+        assert!(judge.is_same(&ours, &quoted), "{content}");
+        assert!(!judge.is_same(&ours, &configuration), "{content}");
+    }
+}

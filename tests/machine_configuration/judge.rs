@@ -50,6 +50,12 @@ impl Judge {
         self.ask("validate", &json!({ "configuration": STANDARD.encode(configuration) })).err()
     }
 
+    /// Whether Talos reads the same from two texts.
+    pub(crate) fn is_same(&mut self, left: &str, right: &str) -> bool {
+        let arguments = json!({ "configuration": STANDARD.encode(left), "new": STANDARD.encode(right) });
+        self.ask("diff", &arguments).unwrap()["unchanged"].as_bool().unwrap()
+    }
+
     /// A configuration after patches, or why Talos refuses them.
     pub(crate) fn patched(&mut self, configuration: &str, patches: &[&str]) -> Result<String, String> {
         let arguments = json!({ "configuration": STANDARD.encode(configuration), "patches": patches });

@@ -100,3 +100,15 @@ fn documents_are_parted_by_three_dashes() {
     let one = Value::mapping([("a", Value::Int(1))]);
     assert_eq!(emit_v4_documents([&one, &one]), "a: 1\n---\na: 1\n");
 }
+
+#[test]
+fn v4_writes_the_true_indentation_where_go_would_lose_the_text() {
+    for content in [" x\ny\n", "\n  x\n", "  a\n b\n"] {
+        let file = Value::mapping([("path", text("/a")), ("content", text(content))]);
+        let value = Value::mapping([("files", Value::Sequence(vec![file]))]);
+        let written = emit_v4(&value);
+        let read = yaml::parse_document(&written, yaml::Typing::V4).unwrap().unwrap().root.into_value();
+        assert_eq!(read, value, "{written}");
+    }
+    assert_eq!(emit_v4(&Value::mapping([("a", text(" x\n"))])), "a: |4\n     x\n");
+}

@@ -119,22 +119,25 @@ impl Layout {
 
     fn text(&mut self, text: &str, indent: Option<usize>, place: Place) {
         let is_simple_key = place == Place::SimpleKey;
+        let parent = indent;
         let indent = self.inner(indent, place, self.indent);
         match style(text, analyse(text, self.typing), is_simple_key, self.typing) {
             Style::Plain => self.writer.plain(text, indent, !is_simple_key),
             Style::SingleQuoted => self.writer.single_quoted(text, indent, !is_simple_key),
             Style::DoubleQuoted => self.writer.double_quoted(text, indent, !is_simple_key),
-            Style::Literal => self.writer.literal(text, indent, self.hint(text)),
+            Style::Literal => self.writer.literal(text, indent, self.hint(text, parent, indent)),
         }
     }
 
-    /// The digit after `|` where the text's own start hides the indentation: Go's fixed one, even where the block
-    /// stands elsewhere.
-    fn hint(&self, text: &str) -> Option<usize> {
-        let hides = text
-            .chars()
-            .next()
-            .is_some_and(|first| first == ' ' || (is_break(first) && self.typing != Typing::V4));
+    /// The digit after `|` where the text's own start hides the indentation. v2 and v3 write their fixed one, even where
+    /// the block stands elsewhere; so does v4, whose texts then read back as something else or not at all. Those must
+    /// not be lost, so that v4's digit here is the true one.
+    fn hint(&self, text: &str, parent: Option<usize>, indent: usize) -> Option<usize> {
+        if self.typing == Typing::V4 {
+            let hides = text.chars().find(|character| !is_break(*character)) == Some(' ');
+            return hides.then(|| indent - parent.unwrap_or_default());
+        }
+        let hides = text.chars().next().is_some_and(|first| first == ' ' || is_break(first));
         hides.then_some(self.indent)
     }
 }

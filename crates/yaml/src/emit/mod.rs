@@ -32,7 +32,8 @@ pub fn emit_v3(value: &Value, indent: usize) -> String {
 }
 
 /// Writes as yaml.v4's encoder (indent 4), which Talos uses. Keys keep their order, since most of them are fields of
-/// structs; what is a map in Talos must be sorted before.
+/// structs; what is a map in Talos must be sorted before. Texts that start with a space, which v4 writes unreadably inside
+/// lists, are the one difference: see the digit of the literal block.
 #[must_use]
 pub fn emit_v4(value: &Value) -> String {
     Layout::new(Typing::V4, 4).document(value)
