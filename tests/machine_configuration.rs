@@ -13,6 +13,7 @@ use kontinuum::domain::machine_configuration::{
     Contract, Inputs, InstallTarget, MachineConfiguration, Managed, NetworkPlugin, Patch, Role,
     SecretsBundle, VirtualAddress, generate, installer_image, patch, validate,
 };
+use proptest::prelude::*;
 use serde_json::json;
 
 const ROLES: [Role; 2] = [Role::ControlPlane, Role::Worker];
@@ -299,5 +300,20 @@ fn writes_texts_so_that_talos_reads_them_back() {
             configuration.replacen("    features:", &format!("    files: [{file}]\n    features:"), 1);
         assert!(judge.is_same(&ours, &quoted), "{content}");
         assert!(!judge.is_same(&ours, &configuration), "{content}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_patcher_panic(
+        text in "(machine: |cluster: |network: |interfaces: |apiServer: |install: |kind: |LinkConfig|apiVersion: v1alpha1|name: |a|\\{|\\}|\\[|\\]|, |: |- |\n|\n  |\n    |\\$patch: delete|\\$patch|~|null|5|''|'x'|&a |\\*a|---\n){0,30}"
+    ) {
+        let base = MachineConfiguration::parse("machine: {type: worker, certSANs: [a]}\ncluster: {apiServer: {}}").unwrap();
+        let patched = Patch::parse(&text).ok().and_then(|read| patch(&base, &[read]).ok());
+        if let Some(patched) = patched {
+            let written = patched.configuration.to_yaml();
+            let _ = validate(&patched.configuration, false);
+            prop_assert!(MachineConfiguration::parse(written.expose()).is_ok(), "{}", written.expose());
+        }
     }
 }

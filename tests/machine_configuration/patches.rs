@@ -137,6 +137,19 @@ pub(crate) const APPLIED: &[&[&str]] = &[
         "{apiVersion: v1alpha1, kind: ImageVerificationConfig, rules: [{image: a, skip: true}, {image: b, deny: true}]}",
         "{apiVersion: v1alpha1, kind: ImageVerificationConfig, rules: [{image: a, publicKey: {certificate: x}}, {image: c, keyless: {issuer: i, subject: s}}]}",
     ],
+    &[
+        "{apiVersion: v1alpha1, kind: LinkConfig, name: a, addresses: [{address: 'FD00:0::1/64'}], routes: [{gateway: 'FD00::2', table: unspec}]}",
+    ],
+    &["{apiVersion: v1alpha1, kind: RoutingRuleConfig, name: '5', action: unicast}"],
+    &[
+        "{apiVersion: v1alpha1, kind: NetworkDefaultActionConfig, ingress: block}",
+        "{apiVersion: v1alpha1, kind: NetworkDefaultActionConfig, ingress: accept}",
+    ],
+    &[
+        "{apiVersion: v1alpha1, kind: UserVolumeConfig, name: u, encryption: {cipher: c}, filesystem: {type: none}}",
+    ],
+    &["machine: {kubelet: {extraArgs: {a: 'off', b: '1:30', c: '5', d: ['no', 'true', '']}}}"],
+    &["machine: {disks: [{device: a, partitions: [{size: 2TB}, {size: 1.5GB}, {size: 1GiB}]}]}"],
 ];
 
 /// One document of each kind, with all its keys.
@@ -189,6 +202,11 @@ pub(crate) const DOCUMENTS: &[&str] = &[
 
 /// Sets of patches that Talos refuses.
 pub(crate) const REFUSED: &[&[&str]] = &[
+    &[
+        "{apiVersion: v1alpha1, kind: LinkConfig, name: a}",
+        "{apiVersion: v1alpha1, kind: DummyLinkConfig, name: a}",
+    ],
+    &["{apiVersion: v1alpha1, kind: VRFConfig, name: a, table: 255}"],
     &["machine: {network: {hostnam: x}}"],
     &["machine: {install: {wipe: maybe}}"],
     &["machine: {certSANs: x}"],

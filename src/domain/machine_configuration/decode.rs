@@ -37,14 +37,17 @@ pub(super) fn section(node: &Node, fields: &[Field], path: &str, problems: &mut 
 
 fn field_value(node: &Node, field: &Field, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
     let value = any_value(node, &field.kind, path, problems)?;
-    (field.distinguishes_absent() || !is_zero(&value)).then_some(value)
+    (field.distinguishes_absent() || !is_zero(&value, &field.kind)).then_some(value)
 }
 
 /// Whether Go holds this as its zero value where a field is no pointer. Empty lists and maps differ from absent ones
 /// in a merge, where an empty list can replace.
-fn is_zero(value: &Value) -> bool {
+fn is_zero(value: &Value, kind: &Kind) -> bool {
     match value {
-        Value::String(text) => text.is_empty(),
+        Value::String(text) => {
+            let zero = if let Kind::Word(words) = kind { words.zero } else { "" };
+            text == zero || (matches!(kind, Kind::RoutingTable) && text == "unspec")
+        }
         Value::Int(number) => *number == 0,
         Value::Uint(number) => *number == 0,
         Value::Null => true,
@@ -186,5 +189,67 @@ pub(super) fn join(path: &str, key: &str) -> String {
         (true, _) => key.to_owned(),
         (false, false) => format!("{path}.{key}"),
         (false, true) => format!("{path}[{key}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+    use crate::domain::machine_configuration::{MachineConfiguration, ParseError, Problem, ProblemKind};
+
+    fn problems(text: &str) -> Vec<Problem> {
+        let ParseError::Problems(problems) = MachineConfiguration::parse(text).unwrap_err() else {
+            unreachable!("the text is YAML")
+        };
+        problems
+    }
+
+    #[test]
+    fn names_all_unknown_keys_with_path_line_and_nearest_key() {
+        let text = "machine:\n  type: worker\n  network:\n    hostnam: x\n    interfaces:\n      - interfce: eth0\n  zzz: 1\n";
+        let found: Vec<String> = problems(text).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            found,
+            [
+                "line 4: machine.network.hostnam: unknown key; did you mean `hostname`?",
+                "line 6: machine.network.interfaces[0].interfce: unknown key; did you mean `interface`?",
+                "line 7: machine.zzz: unknown key",
+            ]
+        );
+    }
+
+    #[test]
+    fn names_what_was_expected_and_never_the_value() {
+        let text = "machine:\n  token: [topsecret]\n  certSANs: topsecret\n  install: {wipe: topsecret}\n  ca: {key: topsecret}\n";
+        let found = problems(text);
+        let expected: Vec<_> = found
+            .iter()
+            .map(|problem| match &problem.kind {
+                ProblemKind::WrongType { expected, found } => format!("{expected}, not {found}"),
+                ProblemKind::WrongValue { expected } => expected.clone(),
+                ProblemKind::UnknownKey { .. } | ProblemKind::TooNew { .. } | ProblemKind::Invalid(_) => {
+                    String::new()
+                }
+            })
+            .collect();
+        assert_eq!(expected, ["a single value, not list", "a list, not string", "true or false", "base64"]);
+        assert!(found.iter().all(|problem| !problem.to_string().contains("topsecret")), "{found:?}");
+    }
+
+    #[test]
+    fn reads_documents_by_kind_and_refuses_others() {
+        for (text, words) in [
+            ("{apiVersion: v1alpha1, kind: LinkConfg, name: a}", "did you mean `LinkConfig`?"),
+            ("{apiVersion: v2, kind: LinkConfig, name: a}", "expected apiVersion v1alpha1"),
+            ("{kind: LinkConfig, name: a}", "missing apiVersion"),
+            ("{name: a}", "missing kind"),
+            ("[]", "found a list"),
+            ("", "no document"),
+            ("debug: true\n---\ndebug: false\n", "stands twice"),
+        ] {
+            let found = problems(text);
+            assert!(found[0].to_string().contains(words), "{text}: {}", found[0]);
+        }
     }
 }

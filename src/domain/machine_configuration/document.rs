@@ -58,6 +58,7 @@ impl MachineConfiguration {
             }
             documents.push(document);
         }
+        problems.extend(conflicts(&documents));
         if documents.is_empty() && problems.is_empty() {
             problems.push(Problem::invalid("", "no document"));
         }
@@ -184,6 +185,40 @@ impl PartialEq for Document {
     fn eq(&self, other: &Self) -> bool {
         self.kind.kind == other.kind.kind && self.written() == other.written()
     }
+}
+
+/// Kinds among which a name can stand once.
+const NAMES_SHARED: [&[&str]; 3] = [
+    &[
+        "LinkConfig",
+        "BondConfig",
+        "BridgeConfig",
+        "DummyLinkConfig",
+        "VLANConfig",
+        "VRFConfig",
+        "WireguardConfig",
+    ],
+    &["Layer2VIPConfig", "HCloudVIPConfig"],
+    &["ExistingVolumeConfig", "UserVolumeConfig"],
+];
+
+/// Documents of two kinds that mean the same thing by one name.
+pub(super) fn conflicts(documents: &[Document]) -> Vec<Problem> {
+    let group =
+        |document: &Document| NAMES_SHARED.iter().position(|group| group.contains(&document.kind.kind));
+    let mut problems = Vec::new();
+    for (index, document) in documents.iter().enumerate() {
+        let Some(own) = group(document) else { continue };
+        let is_other = |other: &&Document| {
+            group(other) == Some(own)
+                && other.kind.kind != document.kind.kind
+                && other.value.field("name") == document.value.field("name")
+        };
+        if let Some(other) = documents.iter().take(index).find(is_other) {
+            problems.push(Problem::invalid(document.name(), format!("conflicts with {}", other.name())));
+        }
+    }
+    problems
 }
 
 /// Which kind of document this is: the main one has no `kind` and is known by its sections.

@@ -16,7 +16,13 @@ pub(super) fn section(value: &Value, fields: &[Field]) -> Value {
 
 fn field_value(value: Option<&Value>, field: &Field) -> Option<Value> {
     // A section that is no pointer and holds nothing is not set.
-    let is_set = |value: &&Value| field.pointer || !matches!(field.kind, Kind::Struct(_)) || !is_empty(value);
+    let is_hollow = |value: &Value| {
+        let required = field.hollow_without;
+        is_empty(value)
+            || (!required.is_empty() && required.iter().all(|key| value.field(key).is_none_or(is_empty)))
+    };
+    let is_set =
+        |value: &&Value| field.pointer || !matches!(field.kind, Kind::Struct(_)) || !is_hollow(value);
     let written = value.filter(is_set).map(|value| any_value(value, &field.kind));
     if !field.optional {
         return Some(written.unwrap_or_else(|| unset(field)));
@@ -40,7 +46,8 @@ fn unset(field: &Field) -> Value {
         Kind::Duration => Value::string("0s"),
         Kind::Permissions => permissions(0),
         Kind::Url => Value::string(""),
-        Kind::Word(words) => Value::string(words.first().copied().unwrap_or_default()),
+        Kind::Word(words) => Value::string(words.zero),
+        Kind::RoutingTable => Value::string("unspec"),
         Kind::Text
         | Kind::PartitionSize
         | Kind::ByteSize
@@ -52,7 +59,6 @@ fn unset(field: &Field) -> Value {
         | Kind::Address
         | Kind::AddressAndPort
         | Kind::HardwareAddress
-        | Kind::RoutingTable
         | Kind::PortRange => Value::string(""),
     }
 }
@@ -67,9 +73,6 @@ fn any_value(value: &Value, kind: &Kind) -> Value {
             pairs.iter().map(|(key, value)| (key.clone(), any_value(value, of))).collect(),
         )),
         (Kind::Arguments, Value::Mapping(pairs)) => {
-            // Go's type holds no empty text.
-            let argument =
-                |value: &Value| if value.as_str() == Some("") { Value::Null } else { value.clone() };
             sorted(Value::Mapping(pairs.iter().map(|(key, value)| (key.clone(), argument(value))).collect()))
         }
         (Kind::TextMap | Kind::BoolMap | Kind::Free, value) => {
@@ -81,6 +84,33 @@ fn any_value(value: &Value, kind: &Kind) -> Value {
         (Kind::Permissions, Value::Int(mode)) => permissions(*mode),
         (_, value) => value.clone(),
     }
+}
+
+/// A flag's value. Go's type holds no empty text, and writes texts bare that its YAML quotes elsewhere: those that only
+/// older readers take for something else.
+fn argument(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.is_empty() => Value::Null,
+        Value::String(text) => bare(text),
+        Value::Sequence(items) => {
+            Value::Sequence(items.iter().map(|item| item.as_str().map_or(Value::Null, bare)).collect())
+        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::Uint(_)
+        | Value::Float(_)
+        | Value::Timestamp(_)
+        | Value::Mapping(_) => value.clone(),
+    }
+}
+
+fn bare(text: &str) -> Value {
+    let value = Value::string(text);
+    let is_quoted = yaml::emit_v4(&value) == format!("\"{text}\"\n");
+    let reads_back = text != "<<" && yaml::resolve(text, Typing::V4) == value;
+    // No kind of value of the emitter's is a bare text, but a time is written as it stands.
+    if is_quoted && reads_back { Value::Timestamp(text.to_owned()) } else { value }
 }
 
 /// Octal numbers are written bare; no value of the emitter's prints so, but a time does: as it is.

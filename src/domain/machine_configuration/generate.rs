@@ -336,3 +336,93 @@ const fn switch(value: bool) -> Option<Value> {
 fn filled(pairs: Vec<(String, Value)>) -> Option<Value> {
     (!pairs.is_empty()).then(|| Value::mapping(pairs))
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+    use super::*;
+    use crate::domain::machine_configuration::{secrets, validate};
+
+    fn inputs(role: Role) -> Inputs {
+        let mut inputs = Inputs::new(role, "prod", "https://10.0.0.10:6443", "v1.36.3");
+        inputs.install_disk = Some(InstallTarget::Path("/dev/sda".to_owned()));
+        inputs
+    }
+
+    #[test]
+    fn workers_are_given_no_key_of_the_cluster() {
+        let bundle = secrets::tests::bundle();
+        let text = generate(&inputs(Role::Worker), &bundle, Contract::V1_13).unwrap().to_yaml();
+        let keys = [&bundle.os, &bundle.kubernetes, &bundle.kubernetes_aggregator, &bundle.etcd];
+        for key in keys.map(|authority| encode(authority.key.expose())) {
+            assert!(!text.expose().contains(&key));
+        }
+        assert!(!text.expose().contains(&encode(bundle.service_account_key.expose())));
+        assert!(!text.expose().contains(bundle.secretbox_encryption_secret.expose()));
+    }
+
+    #[test]
+    fn what_is_generated_is_read_again_and_acceptable() {
+        let bundle = secrets::tests::bundle();
+        for role in [Role::ControlPlane, Role::Worker] {
+            for contract in [Contract::V1_10, Contract::V1_11, Contract::V1_12, Contract::V1_13] {
+                let configuration = generate(&inputs(role), &bundle, contract).unwrap();
+                let read = MachineConfiguration::parse(configuration.to_yaml().expose()).unwrap();
+                assert_eq!(read, configuration);
+                assert_eq!(validate(&read, false), validate::Verdict::default());
+                assert_eq!(read.newer_than(contract), []);
+            }
+            let newest = generate(&inputs(role), &bundle, Contract::V1_13).unwrap();
+            let problems = newest.newer_than(Contract::V1_11);
+            let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            assert_eq!(
+                found,
+                [
+                    "machine.install.grubUseUKICmdline: needs Talos 1.12, this cluster's machines are configured for 1.11",
+                    "HostnameConfig: needs Talos 1.12, this cluster's machines are configured for 1.11",
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn inputs_that_no_machine_would_take_are_refused() {
+        let bundle = secrets::tests::bundle();
+        let refused = |inputs: &Inputs| generate(inputs, &bundle, Contract::V1_13).unwrap_err();
+        for endpoint in
+            ["http://10.0.0.10:6443", "10.0.0.10:6443", "https://", "https://:6443", "https://a b"]
+        {
+            let mut inputs = inputs(Role::ControlPlane);
+            inputs.endpoint = endpoint.to_owned();
+            assert_eq!(refused(&inputs), GenerateError::Endpoint(endpoint.to_owned()));
+        }
+        let mut worker = inputs(Role::Worker);
+        worker.node_taints = [("gpu".to_owned(), "yes:Sometimes".to_owned())].into();
+        assert_eq!(refused(&worker), GenerateError::Taint { key: "gpu".to_owned() });
+        worker.virtual_address =
+            Some(VirtualAddress { address: "10.0.0.10".parse().unwrap(), link: "eth0".to_owned() });
+        assert!(matches!(refused(&worker), GenerateError::VirtualAddressOnWorker(_)));
+        let mut control_plane = inputs(Role::ControlPlane);
+        control_plane.node_taints = [("gpu".to_owned(), "NoExecute".to_owned())].into();
+        assert_eq!(refused(&control_plane), GenerateError::TaintOnControlPlane("gpu".to_owned()));
+    }
+
+    #[test]
+    fn hosts_are_found_in_every_form_of_endpoint() {
+        for (endpoint, expected) in [
+            ("https://10.0.0.10:6443", "10.0.0.10"),
+            ("https://[fd00::1]:6443", "fd00::1"),
+            ("https://api.example/path", "api.example"),
+        ] {
+            assert_eq!(host(endpoint), expected);
+        }
+    }
+
+    #[test]
+    fn prints_nothing_of_itself() {
+        let configuration =
+            generate(&inputs(Role::ControlPlane), &secrets::tests::bundle(), Contract::V1_13).unwrap();
+        assert_eq!(format!("{configuration:?}"), r#"MachineConfiguration(["v1alpha1", "HostnameConfig"])"#);
+    }
+}

@@ -3,7 +3,7 @@
 use yaml::{Content, Typing, parse_documents};
 
 use super::delete::{Deletion, extract};
-use super::document::{Document, kind_of};
+use super::document::{Document, conflicts, kind_of};
 use super::merge;
 use super::problem::{Problem, ProblemKind};
 use super::{MachineConfiguration, ParseError};
@@ -161,7 +161,61 @@ impl Patched {
                 }
             }
         }
+        if let Some(problem) = conflicts(&documents).into_iter().next() {
+            return Err(problem);
+        }
         self.configuration = MachineConfiguration::of(documents);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+    use super::*;
+
+    fn error(patches: &[&str]) -> String {
+        let configuration = MachineConfiguration::parse("machine: {type: worker, certSANs: [a]}").unwrap();
+        Patch::parse_all(patches).and_then(|patches| patch(&configuration, &patches)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_error_names_the_patch_and_the_line() {
+        let fine = "machine: {env: {A: b}}";
+        assert_eq!(
+            error(&[fine, "machine:\n  sysctl: {}\n"]),
+            "patch 2: line 2: machine.sysctl: unknown key; did you mean `sysctls`?"
+        );
+        assert!(
+            error(&[fine, fine, "machine: {nodeLabels: {a: {$patch: delete}}}"])
+                .starts_with("patch 3: line 1: ")
+        );
+        assert!(error(&["machine: {$patch: replace}"]).contains("the only directive is `$patch: delete`"));
+        assert!(
+            error(&["- {op: add, path: /a, value: b}"]).contains("JSON patches (RFC 6902) are not supported")
+        );
+        assert!(error(&["{kind: x"]).starts_with("patch 1: no YAML: "));
+    }
+
+    #[test]
+    fn deleting_from_a_document_that_is_not_there_is_a_warning() {
+        let configuration = MachineConfiguration::parse("machine: {type: worker}").unwrap();
+        let text = "{apiVersion: v1alpha1, kind: LinkConfig, name: eth0, $patch: delete}";
+        let patched = patch(&configuration, &[Patch::parse(text).unwrap()]).unwrap();
+        assert_eq!(patched.configuration, configuration);
+        assert_eq!(
+            patched.warnings,
+            ["patch 1 deletes from the document LinkConfig \"eth0\", which is not there"]
+        );
+    }
+
+    #[test]
+    fn an_empty_patch_changes_nothing() {
+        let configuration = MachineConfiguration::parse("machine: {type: worker}").unwrap();
+        for text in ["", "# nothing\n", "null", "[]", "---\n---\n"] {
+            let patched = patch(&configuration, &[Patch::parse(text).unwrap()]).unwrap();
+            assert_eq!(patched.configuration, configuration, "{text:?}");
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! Single values of machine configurations, from their text to the form in which Talos writes them.
 
 use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
 
 use yaml::{Scalar, Value};
 
-use super::schema::{IntegerKind, Kind};
+use super::schema::{IntegerKind, Kind, Words};
 
 /// Reads a single value; the error says what was expected.
 pub(super) fn scalar(scalar: &Scalar, kind: &Kind) -> Result<Value, String> {
@@ -31,11 +32,13 @@ pub(super) fn scalar(scalar: &Scalar, kind: &Kind) -> Result<Value, String> {
             written(bytes(size).is_some(), "a size to compare with, such as `>= 100GB`")
         }
         Kind::Url => url(text).ok_or_else(|| "a URL such as https://HOST:PORT".to_owned()),
-        Kind::Prefix => written(is_prefix(text), "an address with a prefix length, such as 10.0.0.5/24"),
-        Kind::Address => written(text.parse::<IpAddr>().is_ok(), "an IP address"),
-        Kind::AddressAndPort => {
-            written(text.parse::<SocketAddr>().is_ok(), "an IP address and a port, such as 10.0.0.5:51820")
+        Kind::Prefix => {
+            let printed = prefix(text);
+            printed.ok_or_else(|| "an address with a prefix length, such as 10.0.0.5/24".to_owned())
         }
+        Kind::Address => printed::<IpAddr>(text).ok_or_else(|| "an IP address".to_owned()),
+        Kind::AddressAndPort => printed::<SocketAddr>(text)
+            .ok_or_else(|| "an IP address and a port, such as 10.0.0.5:51820".to_owned()),
         Kind::HardwareAddress => hardware_address(text),
         Kind::RoutingTable => routing_table(text),
         Kind::PortRange => port_range(scalar),
@@ -194,16 +197,30 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     Some((number * scale) as u64)
 }
 
-/// A partition's size: the largest decimal unit of which it is a round number, else bytes.
+/// A partition's size: rounded to two digits in a decimal unit if that loses nothing, else in bytes.
 fn partition_size(text: &str) -> Result<Value, String> {
     let size = bytes(text).ok_or_else(|| "a size such as 10 GB".to_owned())?;
-    let units = [(1_000_000_000_000_u64, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
-    let round = units.into_iter().find(|(scale, _)| size >= *scale && size.is_multiple_of(*scale));
-    Ok(match (size, round) {
-        (0, _) => Value::string(""),
-        (size, Some((scale, unit))) => Value::String(format!("{} {unit}", size / scale)),
-        (size, None) => i64::try_from(size).map_or(Value::Uint(size), Value::Int),
+    if size == 0 {
+        return Ok(Value::string(""));
+    }
+    let rounded = rounded_size(size);
+    Ok(if bytes(&rounded) == Some(size) {
+        Value::String(rounded)
+    } else {
+        i64::try_from(size).map_or(Value::Uint(size), Value::Int)
     })
+}
+
+/// `10 GB`, `1.5 GB`, `2.0 TB`: one decimal below ten.
+fn rounded_size(size: u64) -> String {
+    if size < 10 {
+        return format!("{size} B");
+    }
+    let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let steps = (size.ilog10() / 3) as usize;
+    let value = (size as f64 / 1000_f64.powi(steps as i32) * 10.0 + 0.5).floor() / 10.0;
+    let unit = units.get(steps).copied().unwrap_or_default();
+    if value < 10.0 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
 }
 
 /// A URL as Go prints it again: the scheme in lower case, everything else kept.
@@ -220,15 +237,23 @@ fn url(text: &str) -> Option<Value> {
     (is_scheme && is_text).then(|| Value::String(format!("{}://{rest}", scheme.to_ascii_lowercase())))
 }
 
-fn is_prefix(text: &str) -> bool {
-    text.split_once('/').is_some_and(|(address, length)| {
-        let longest = match address.parse::<IpAddr>() {
-            Ok(IpAddr::V4(_)) => 32,
-            Ok(IpAddr::V6(_)) => 128,
-            Err(_) => return false,
-        };
-        length.parse::<u8>().is_ok_and(|length| length <= longest)
-    })
+/// Addresses are written in their one canonical form; a text of nothing stays one.
+fn printed<Address: FromStr + ToString>(text: &str) -> Option<Value> {
+    if text.is_empty() {
+        return Some(Value::string(""));
+    }
+    text.parse::<Address>().ok().map(|address| Value::String(address.to_string()))
+}
+
+fn prefix(text: &str) -> Option<Value> {
+    if text.is_empty() {
+        return Some(Value::string(""));
+    }
+    let (address, length) = text.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let longest = if address.is_ipv4() { 32 } else { 128 };
+    let length: u8 = length.parse().ok()?;
+    (length <= longest).then(|| Value::String(format!("{address}/{length}")))
 }
 
 /// Hexadecimal bytes with or without colons, written in lower case with them.
@@ -270,10 +295,58 @@ fn port_range(scalar: &Scalar) -> Result<Value, String> {
     Ok(Value::String(format!("{low}-{high}")))
 }
 
-fn word(text: &str, words: &[&'static str]) -> Result<Value, String> {
+fn word(text: &str, words: &Words) -> Result<Value, String> {
     words
+        .known
         .iter()
         .find(|word| word.eq_ignore_ascii_case(text))
         .map(|word| Value::string(*word))
-        .ok_or_else(|| format!("one of {}", words.join(", ")))
+        .ok_or_else(|| format!("one of {}", words.known.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_durations_as_go_does() {
+        for (text, printed) in [
+            ("90s", "1m30s"),
+            ("1h", "1h0m0s"),
+            ("1.5h", "1h30m0s"),
+            ("500ms", "500ms"),
+            ("1500ms", "1.5s"),
+            ("100us", "100µs"),
+            ("2ns", "2ns"),
+            ("-1m", "-1m0s"),
+            ("0", "0s"),
+        ] {
+            assert_eq!(nanoseconds(text).map(print_duration).as_deref(), Some(printed), "{text}");
+        }
+        for text in ["", "5", "1x", "s", "1h-", "."] {
+            assert_eq!(nanoseconds(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn partition_sizes_are_rounded_only_when_nothing_is_lost() {
+        for (text, value) in [
+            ("10GB", Value::string("10 GB")),
+            ("2TB", Value::string("2.0 TB")),
+            ("1.5 GB", Value::string("1.5 GB")),
+            ("1GiB", Value::Int(1 << 30)),
+            ("1001", Value::Int(1001)),
+            ("5", Value::string("5 B")),
+            ("0", Value::string("")),
+        ] {
+            assert_eq!(partition_size(text), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_written_in_their_one_form() {
+        assert_eq!(prefix("FD00:0::1/64"), Some(Value::string("fd00::1/64")));
+        assert_eq!(prefix("10.0.0.0/33"), None);
+        assert_eq!(printed::<SocketAddr>("[FD00::1]:5"), Some(Value::string("[fd00::1]:5")));
+    }
 }

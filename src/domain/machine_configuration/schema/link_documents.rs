@@ -31,24 +31,24 @@ const BOND: &[Field] = link_fields![
     always("name", Text),
     optional("hardwareAddr", HardwareAddress),
     optional("links", List(&Text)),
-    optional("bondMode", Word(words::BOND_MODE)).pointer(),
+    optional("bondMode", Word(&words::BOND_MODE)).pointer(),
     optional("miimon", Integer(U32)).pointer(),
     optional("updelay", Integer(U32)).pointer(),
     optional("downdelay", Integer(U32)).pointer(),
     optional("useCarrier", Bool),
-    optional("xmitHashPolicy", Word(words::TRANSMIT_HASH_POLICY)).pointer(),
+    optional("xmitHashPolicy", Word(&words::TRANSMIT_HASH_POLICY)).pointer(),
     optional("arpInterval", Integer(U32)).pointer(),
     optional("arpIpTargets", List(&Address)),
     optional("nsIp6Targets", List(&Address)),
-    optional("arpValidate", Word(words::ARP_VALIDATE)).pointer(),
-    optional("arpAllTargets", Word(words::ARP_ALL_TARGETS)).pointer(),
-    optional("lacpRate", Word(words::LACP_RATE)).pointer(),
-    optional("failOverMac", Word(words::FAIL_OVER_MAC)).pointer(),
-    optional("adSelect", Word(words::AD_SELECT)).pointer(),
+    optional("arpValidate", Word(&words::ARP_VALIDATE)).pointer(),
+    optional("arpAllTargets", Word(&words::ARP_ALL_TARGETS)).pointer(),
+    optional("lacpRate", Word(&words::LACP_RATE)).pointer(),
+    optional("failOverMac", Word(&words::FAIL_OVER_MAC)).pointer(),
+    optional("adSelect", Word(&words::AD_SELECT)).pointer(),
     optional("adActorSysPrio", Integer(U16)).pointer(),
     optional("adUserPortKey", Integer(U16)).pointer(),
-    optional("adLACPActive", Word(words::AD_LACP_ACTIVE)).pointer(),
-    optional("primaryReselect", Word(words::PRIMARY_RESELECT)).pointer(),
+    optional("adLACPActive", Word(&words::AD_LACP_ACTIVE)).pointer(),
+    optional("primaryReselect", Word(&words::PRIMARY_RESELECT)).pointer(),
     optional("resendIGMP", Integer(U32)).pointer(),
     optional("minLinks", Integer(U32)).pointer(),
     optional("lpInterval", Integer(U32)).pointer(),
@@ -72,7 +72,7 @@ const DHCPV4: &[Field] = &[
     always("name", Text),
     optional("routeMetric", Integer(U32)),
     optional("ignoreHostname", Bool),
-    optional("clientIdentifier", Word(words::CLIENT_IDENTIFIER)).pointer(),
+    optional("clientIdentifier", Word(&words::CLIENT_IDENTIFIER)).pointer(),
     optional("duidRaw", HardwareAddress),
 ];
 
@@ -80,7 +80,7 @@ const DHCPV6: &[Field] = &[
     always("name", Text),
     optional("routeMetric", Integer(U32)),
     optional("ignoreHostname", Bool),
-    optional("clientIdentifier", Word(words::CLIENT_IDENTIFIER)).pointer(),
+    optional("clientIdentifier", Word(&words::CLIENT_IDENTIFIER)).pointer(),
     optional("duidRaw", HardwareAddress),
 ];
 
@@ -91,7 +91,7 @@ const ETHERNET: &[Field] = &[
     optional("features", BoolMap),
     optional("rings", Struct(RINGS)).pointer(),
     optional("channels", Struct(CHANNELS)).pointer(),
-    optional("wakeOnLan", List(&Word(words::WAKE_ON_LAN_MODE))),
+    optional("wakeOnLan", List(&Word(&words::WAKE_ON_LAN_MODE))),
 ];
 
 const HCLOUD_VIP: &[Field] = &[always("name", Text), always("link", Text), always("apiToken", Text)];
@@ -105,7 +105,7 @@ const LINK: &[Field] = link_fields![always("name", Text),];
 const VLAN: &[Field] = link_fields![
     always("name", Text),
     optional("vlanID", Integer(U16)),
-    optional("vlanMode", Word(words::VLAN_PROTOCOL)).pointer(),
+    optional("vlanMode", Word(&words::VLAN_PROTOCOL)).pointer(),
     optional("parent", Text),
 ];
 

@@ -14,6 +14,7 @@ mod volume_documents;
 mod words;
 
 use self::Kind::{Struct, Text};
+pub(super) use self::words::Words;
 use super::Contract;
 
 /// One key of a section.
@@ -26,6 +27,8 @@ pub(super) struct Field {
     /// Absent and empty differ.
     pub(super) pointer: bool,
     pub(super) merge: Merge,
+    /// A section that counts as not set unless one of these keys is.
+    pub(super) hollow_without: &'static [&'static str],
     /// The first form that has the key.
     pub(super) since: Contract,
 }
@@ -63,7 +66,7 @@ pub(super) enum Kind {
     RoutingTable,
     PortRange,
     /// One of some words, in any letter case.
-    Word(&'static [&'static str]),
+    Word(&'static Words),
     /// Flags of a program: a text or a list of texts each.
     Arguments,
     TextMap,
@@ -153,7 +156,15 @@ pub(super) fn document_kinds() -> impl Iterator<Item = &'static DocumentKind> {
 
 /// A key that is always written.
 const fn always(key: &'static str, kind: Kind) -> Field {
-    Field { key, kind, optional: false, pointer: false, merge: Merge::Deep, since: Contract::V1_10 }
+    Field {
+        key,
+        kind,
+        optional: false,
+        pointer: false,
+        merge: Merge::Deep,
+        hollow_without: &[],
+        since: Contract::V1_10,
+    }
 }
 
 /// A key that is left out when it is empty.
@@ -174,6 +185,11 @@ impl Field {
 
     const fn keyed(mut self, key: Key) -> Self {
         self.merge = Merge::Keyed(key);
+        self
+    }
+
+    const fn hollow_without(mut self, keys: &'static [&'static str]) -> Self {
+        self.hollow_without = keys;
         self
     }
 

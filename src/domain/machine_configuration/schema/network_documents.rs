@@ -28,7 +28,7 @@ pub(super) const DOCUMENTS: &[DocumentKind] = &[
 const BLACKHOLE_ROUTE: &[Field] = &[always("name", Text), optional("metric", Integer(U32))];
 
 const HOSTNAME: &[Field] =
-    &[optional("auto", Word(words::AUTO_HOSTNAME_KIND)).pointer(), optional("hostname", Text)];
+    &[optional("auto", Word(&words::AUTO_HOSTNAME_KIND)).pointer(), optional("hostname", Text)];
 
 const KUBE_SPAN: &[Field] = &[
     optional("enabled", Bool),
@@ -41,7 +41,7 @@ const KUBE_SPAN: &[Field] = &[
 
 const KUBE_SPAN_ENDPOINTS: &[Field] = &[always("extraAnnouncedEndpoints", List(&AddressAndPort))];
 
-const NETWORK_DEFAULT_ACTION: &[Field] = &[always("ingress", Word(words::DEFAULT_ACTION))];
+const NETWORK_DEFAULT_ACTION: &[Field] = &[always("ingress", Word(&words::DEFAULT_ACTION))];
 
 const NETWORK_RULE: &[Field] = &[
     always("name", Text),
@@ -57,7 +57,7 @@ const ROUTING_RULE: &[Field] = &[
     optional("src", Prefix),
     optional("dst", Prefix),
     always("table", RoutingTable),
-    optional("action", Word(words::ROUTING_RULE_ACTION)),
+    optional("action", Word(&words::ROUTING_RULE_ACTION)),
     optional("iifName", Text),
     optional("oifName", Text),
     optional("fwMark", Integer(U32)),
@@ -95,6 +95,6 @@ const KUBE_SPAN_FILTERS: &[Field] = &[
 ];
 
 const PORT_SELECTOR: &[Field] =
-    &[always("ports", List(&PortRange)).replaced(), always("protocol", Word(words::PROTOCOL))];
+    &[always("ports", List(&PortRange)).replaced(), always("protocol", Word(&words::PROTOCOL))];
 
 const INGRESS_RULE: &[Field] = &[always("subnet", Prefix), optional("except", Prefix)];

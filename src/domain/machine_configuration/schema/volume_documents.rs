@@ -23,35 +23,35 @@ const EXISTING_VOLUME: &[Field] =
 
 const EXTERNAL_VOLUME: &[Field] = &[
     always("name", Text),
-    always("filesystemType", Word(words::FILESYSTEM_TYPE)),
+    always("filesystemType", Word(&words::FILESYSTEM_TYPE)),
     optional("mount", Struct(EXTERNAL_MOUNT)),
 ];
 
 const RAW_VOLUME: &[Field] = &[
     always("name", Text),
     optional("provisioning", Struct(PROVISIONING)),
-    optional("encryption", Struct(ENCRYPTION)),
+    optional("encryption", Struct(ENCRYPTION)).hollow_without(&["provider", "keys"]),
 ];
 
 const SWAP_VOLUME: &[Field] = &[
     always("name", Text),
     optional("provisioning", Struct(PROVISIONING)),
-    optional("encryption", Struct(ENCRYPTION)),
+    optional("encryption", Struct(ENCRYPTION)).hollow_without(&["provider", "keys"]),
 ];
 
 const USER_VOLUME: &[Field] = &[
     always("name", Text),
-    optional("volumeType", Word(words::VOLUME_TYPE)).pointer(),
+    optional("volumeType", Word(&words::VOLUME_TYPE)).pointer(),
     optional("provisioning", Struct(PROVISIONING)),
     optional("filesystem", Struct(FILESYSTEM)),
-    optional("encryption", Struct(ENCRYPTION)),
+    optional("encryption", Struct(ENCRYPTION)).hollow_without(&["provider", "keys"]),
     optional("mount", Struct(USER_MOUNT)),
 ];
 
 const VOLUME: &[Field] = &[
     always("name", Text),
     optional("provisioning", Struct(PROVISIONING)),
-    optional("encryption", Struct(ENCRYPTION)).since(Contract::V1_11),
+    optional("encryption", Struct(ENCRYPTION)).hollow_without(&["provider", "keys"]).since(Contract::V1_11),
     optional("mount", Struct(SYSTEM_MOUNT)).since(Contract::V1_13),
 ];
 
@@ -73,7 +73,7 @@ const PROVISIONING: &[Field] = &[
 ];
 
 const ENCRYPTION: &[Field] = &[
-    always("provider", Word(words::ENCRYPTION_PROVIDER_TYPE)),
+    always("provider", Word(&words::ENCRYPTION_PROVIDER_TYPE)),
     always("keys", List(&Struct(ENCRYPTION_KEY))),
     optional("cipher", Text),
     optional("keySize", Integer(U64)),
@@ -113,6 +113,6 @@ const VIRTIOFS: &[Field] = &[always("tag", Text)];
 const SYSTEM_MOUNT: &[Field] = &[optional("secure", Bool)];
 
 const FILESYSTEM: &[Field] =
-    &[optional("type", Word(words::FILESYSTEM_TYPE)), optional("projectQuotaSupport", Bool)];
+    &[optional("type", Word(&words::FILESYSTEM_TYPE)), optional("projectQuotaSupport", Bool)];
 
 const USER_MOUNT: &[Field] = &[optional("disableAccessTime", Bool), optional("secure", Bool)];

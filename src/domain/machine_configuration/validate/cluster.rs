@@ -6,7 +6,7 @@ use ipnet::IpNet;
 use yaml::Value;
 
 use super::syntax::{is_dns_name, is_filter, url};
-use super::{Verdict, flag, list, text, texts};
+use super::{Verdict, flag, list, pairs, text, texts};
 use crate::domain::machine_configuration::Role;
 
 pub(super) fn judge(main: &Value, role: Option<Role>, verdict: &mut Verdict) {
@@ -20,6 +20,7 @@ pub(super) fn judge(main: &Value, role: Option<Role>, verdict: &mut Verdict) {
     manifests(cluster, verdict);
     discovery(cluster, main, verdict);
     authorizers(cluster, verdict);
+    resources(cluster, verdict);
     let has_key = !text(cluster, &["ca", "key"]).is_empty();
     verdict.error_if(
         role == Some(Role::Worker) && has_key,
@@ -112,6 +113,8 @@ fn etcd(cluster: &Value, role: Option<Role>, verdict: &mut Verdict) {
         place,
         "either subnet or advertisedSubnets",
     );
+    let subnet = text(etcd, &["subnet"]);
+    verdict.error_if(!subnet.is_empty() && !is_filter(subnet), place, "subnet: expected a network");
     for key in ["advertisedSubnets", "listenSubnets"] {
         verdict.error_if(!texts(etcd, &[key]).all(is_filter), place, &format!("{key}: expected networks"));
     }
@@ -163,6 +166,17 @@ fn authorizers(cluster: &Value, verdict: &mut Verdict) {
             "type: expected Node, RBAC or Webhook",
         );
         verdict.error_if(text(authorizer, &["name"]).is_empty(), place, "an authorizer needs a name");
+    }
+}
+
+fn resources(cluster: &Value, verdict: &mut Verdict) {
+    for component in ["apiServer", "controllerManager", "scheduler"] {
+        for amount in ["requests", "limits"] {
+            for (key, _) in pairs(cluster, &[component, "resources", amount]) {
+                let place = format!("cluster.{component}.resources.{amount}.{key}");
+                verdict.error_if(!matches!(key, "cpu" | "memory"), &place, "expected cpu or memory");
+            }
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! The documents beside the main one.
 
-use std::collections::BTreeMap;
-
 use yaml::Value;
 
 use super::syntax::{is_address, is_filter, is_hostname, is_network, url};
@@ -9,7 +7,6 @@ use super::{Verdict, flag, links, list, number, pairs, text, texts, volumes};
 use crate::domain::machine_configuration::{MachineConfiguration, Role};
 
 pub(super) fn judge(configuration: &MachineConfiguration, role: Option<Role>, verdict: &mut Verdict) {
-    let mut names: BTreeMap<(usize, &str), &str> = BTreeMap::new();
     for document in &configuration.documents {
         let (kind, value) = (document.kind.kind, &document.value);
         if kind.is_empty() {
@@ -18,11 +15,6 @@ pub(super) fn judge(configuration: &MachineConfiguration, role: Option<Role>, ve
         let name = text(value, &["name"]);
         let place = document.name();
         verdict.error_if(document.kind.named && name.is_empty(), &place, "name must be set");
-        if let Some(group) = NAMES_SHARED.iter().position(|group| group.contains(&kind)) {
-            let other = names.insert((group, name), kind);
-            let is_other = other.is_some_and(|other| other != kind);
-            verdict.error_if(is_other, &place, "a document of another kind has the name");
-        }
         // Talos refuses only the older form of it.
         let shares = matches!(kind, "Layer2VIPConfig" | "HCloudVIPConfig");
         verdict.error_if(
@@ -36,21 +28,6 @@ pub(super) fn judge(configuration: &MachineConfiguration, role: Option<Role>, ve
         system(kind, value, &place, verdict);
     }
 }
-
-/// Kinds among which a name can stand once.
-const NAMES_SHARED: [&[&str]; 3] = [
-    &[
-        "LinkConfig",
-        "BondConfig",
-        "BridgeConfig",
-        "DummyLinkConfig",
-        "VLANConfig",
-        "VRFConfig",
-        "WireguardConfig",
-    ],
-    &["Layer2VIPConfig", "HCloudVIPConfig"],
-    &["ExistingVolumeConfig", "UserVolumeConfig"],
-];
 
 fn network(kind: &str, value: &Value, place: &str, verdict: &mut Verdict) {
     let name = text(value, &["name"]);
@@ -131,6 +108,9 @@ fn ports(value: &Value, place: &str, verdict: &mut Verdict) {
     let is_fine = ranges.iter().all(|(low, high)| low <= high)
         && ranges.windows(2).all(|pair| matches!(pair, [(_, high), (low, _)] if low > high));
     verdict.error_if(!is_fine, place, "portSelector.ports: ranges overlap or end before they start");
+    // Talos takes a rule without one, but writes it so that no machine reads it.
+    let has_protocol = !text(value, &["portSelector", "protocol"]).is_empty();
+    verdict.error_if(!has_protocol, place, "kontinuum needs portSelector.protocol");
     let is_subnet = |rule: &Value| !text(rule, &["subnet"]).is_empty();
     verdict.error_if(
         !list(value, &["ingress"]).iter().all(is_subnet),
@@ -206,6 +186,11 @@ fn system(kind: &str, value: &Value, place: &str, verdict: &mut Verdict) {
             let authority = text(value, &["ca"]);
             let is_fine = authority.is_empty() || authority.contains("-----BEGIN CERTIFICATE-----");
             verdict.error_if(!is_fine, place, "ca: expected a certificate in PEM");
+            if value.field("clientIdentity").is_some() {
+                let has = |key: &str, label: &str| text(value, &["clientIdentity", key]).contains(label);
+                let is_fine = has("cert", "-----BEGIN CERTIFICATE-----") && has("key", "PRIVATE KEY-----");
+                verdict.error_if(!is_fine, place, "clientIdentity: expected a certificate and a key in PEM");
+            }
         }
         "ImageVerificationConfig" => {
             list(value, &["rules"]).iter().for_each(|rule| verification_rule(rule, place, verdict));
