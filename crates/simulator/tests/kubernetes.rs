@@ -32,3 +32,52 @@ async fn one_control_plane_comes_up_only_after_bootstrap() {
     assert!(namespaces.contains("namespace/kube-system"), "{namespaces}");
     node.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn charts_become_ready_on_a_control_plane_and_a_worker() {
+    let cluster = TestCluster::new("127.0.41").await;
+    let node = cluster.control_plane(11).await;
+    let worker = cluster.worker(21).await;
+    node.bootstrap().unwrap();
+    let mut components = node.watch_components();
+    within(60, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
+    let kubeconfig = cluster.kubeconfig(&node);
+    for name in ["node/cp-11", "node/w-21"] {
+        cluster.kubectl(&kubeconfig, &["wait", "--for=create", name, "--timeout=60s"]).await.unwrap();
+    }
+    let condition = r#"jsonpath={.status.conditions[?(@.type=="Ready")].reason}"#;
+    let before = cluster.kubectl(&kubeconfig, &["get", "node", "w-21", "-o", condition]).await.unwrap();
+    assert_eq!(before, "KubeletNotReady", "no pod network runs yet");
+
+    cluster.install_cilium(&kubeconfig, &["operator.replicas=2"]).await.unwrap();
+    cluster
+        .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node", "--all", "--timeout=60s"])
+        .await
+        .unwrap();
+    cluster.install_cert_manager(&kubeconfig).await.unwrap();
+    let deployments = ["wait", "--for=condition=Available", "deployment", "--all", "-A", "--timeout=60s"];
+    cluster.kubectl(&kubeconfig, &deployments).await.unwrap();
+
+    // The real API server asks the played webhook.
+    let issuer = cluster.manifest(
+        "issuer.yaml",
+        "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: self}, spec: {selfSigned: {}}}",
+    );
+    cluster.kubectl(&kubeconfig, &["apply", "--dry-run=server", "-f", &issuer]).await.unwrap();
+    let wrong = cluster.manifest(
+        "wrong.yaml",
+        "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: none}, spec: {}}",
+    );
+    let denied =
+        cluster.kubectl(&kubeconfig, &["apply", "--dry-run=server", "-f", &wrong]).await.unwrap_err();
+    assert!(denied.contains(r#"admission webhook "webhook.cert-manager.io" denied the request"#), "{denied}");
+
+    let health = node.health().await;
+    health.etcd.unwrap();
+    assert!(health.nodes.unwrap().iter().all(|node| node.ready.is_ok() && node.schedulable));
+    assert_eq!(health.static_pods.unwrap().iter().filter(|pod| pod.ready).count(), 3);
+    assert_eq!(health.core_dns.unwrap().map(|dns| (dns.desired, dns.ready)), Some((2, 2)));
+    assert_eq!(health.kube_proxy.unwrap(), None);
+    worker.stop().await;
+    node.stop().await;
+}

@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::watch;
 
 use super::fate::Fates;
+use super::network::PodNetwork;
 use super::{Fate, Workload};
 use crate::configuration::MachineConfiguration;
 
@@ -23,6 +24,7 @@ struct Shared {
     binaries: PathBuf,
     members: watch::Sender<Vec<Member>>,
     fates: Fates,
+    networks: Mutex<Vec<(MeetingPoint, PodNetwork)>>,
 }
 
 /// By what members find one another: the discovery service is asked for the id and its answers are decrypted
@@ -54,6 +56,7 @@ impl Clusters {
             binaries: binaries.into(),
             members: watch::Sender::new(Vec::new()),
             fates: Fates::new(),
+            networks: Mutex::new(Vec::new()),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -69,6 +72,19 @@ impl Clusters {
 
     pub(super) fn fates(&self) -> &Fates {
         &self.shared.fates
+    }
+
+    /// The pod network of the cluster that meets here.
+    pub(super) fn pod_network(&self, meeting_point: &MeetingPoint) -> PodNetwork {
+        let Ok(mut networks) = self.shared.networks.lock() else {
+            return PodNetwork::default();
+        };
+        if let Some((_, network)) = networks.iter().find(|(known, _)| known == meeting_point) {
+            return network.clone();
+        }
+        let network = PodNetwork::default();
+        networks.push((meeting_point.clone(), network.clone()));
+        network
     }
 
     /// Enters or changes a member; the returned guard takes it out again.

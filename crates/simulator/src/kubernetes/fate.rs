@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+
 use tokio::sync::watch;
 
 /// What happens to a workload's pods.
@@ -50,5 +53,44 @@ impl Fates {
 
     pub(super) fn subscribe(&self) -> watch::Receiver<BTreeMap<Workload, Fate>> {
         self.fates.subscribe()
+    }
+}
+
+/// The workload that a pod belongs to.
+pub(super) fn workload(pod: &Pod) -> Workload {
+    let owner = pod.owner_references().iter().find(|owner| owner.controller == Some(true));
+    let name = match owner {
+        // A Deployment's ReplicaSet is named after it and the hash of its template.
+        Some(owner) if owner.kind == "ReplicaSet" => {
+            let hash = pod.labels().get("pod-template-hash").map(|hash| format!("-{hash}"));
+            let deployment = hash.and_then(|hash| owner.name.strip_suffix(&hash).map(str::to_owned));
+            deployment.unwrap_or_else(|| owner.name.clone())
+        }
+        Some(owner) => owner.name.clone(),
+        None => pod.name_any(),
+    };
+    Workload { namespace: pod.namespace().unwrap_or_default(), name }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_deployment_s_pod_is_known_by_the_deployment() {
+        let pod = |kind: &str, owner: &str| -> Pod {
+            serde_json::from_value(json!({ "metadata": {
+                "name": "x", "namespace": "n", "labels": { "pod-template-hash": "5d4" },
+                "ownerReferences": [{ "apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": "u", "controller": true }],
+            }}))
+            .unwrap()
+        };
+        assert_eq!(workload(&pod("ReplicaSet", "web-5d4")).name, "web");
+        assert_eq!(workload(&pod("DaemonSet", "cilium")).name, "cilium");
+        assert_eq!(workload(&Pod::default()).name, "");
     }
 }

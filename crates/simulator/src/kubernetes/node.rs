@@ -15,7 +15,7 @@ use super::components::Components;
 use super::context::{Context, until_stopped};
 use super::services::ServiceBoard;
 use super::{Clusters, EtcdError, EtcdMember, EtcdStatus, Health, Service, ServiceId, ServiceState};
-use super::{control_plane, etcd, files, forward, health};
+use super::{control_plane, etcd, files, forward, health, kubelet, network};
 use crate::configuration::{MachineConfiguration, Secret};
 
 /// How long all parts of a node may take to end.
@@ -148,7 +148,9 @@ impl Node {
             tasks.spawn(until_stopped(Arc::clone(&context), part));
         };
         spawn(Box::pin(forward::run_kube_prism(Arc::clone(&context))));
+        spawn(Box::pin(kubelet::run(Arc::clone(&context))));
         if context.is_control_plane() {
+            spawn(Box::pin(network::run(Arc::clone(&context))));
             // These end by themselves: they stop their processes first.
             tasks.spawn(etcd::run(Arc::clone(&context)));
             tasks.spawn(control_plane::run_api_server(Arc::clone(&context)));

@@ -34,6 +34,9 @@ impl TestCluster {
     }
 
     pub async fn with_options(network: &str, options: GenerationOptions) -> Self {
+        // RUST_LOG=simulator=debug shows what the nodes do.
+        let filter = tracing_subscriber::EnvFilter::from_default_env();
+        drop(tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init());
         let judge = Judge::new(lab::program("talos-configuration"));
         let mut patches = options.patches.clone();
         patches.push("cluster: {proxy: {disabled: true}}".to_owned());
@@ -106,4 +109,46 @@ pub async fn run(program: &str, kubeconfig: &Path, arguments: &[&str]) -> Result
     let output = within(180, command.output()).await.unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() { Ok(text) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+impl TestCluster {
+    /// Installs Cilium with real Helm, as on Talos without kube-proxy, and waits for its workloads.
+    pub async fn install_cilium(&self, kubeconfig: &Path, settings: &[&str]) -> Result<String, String> {
+        let host = format!("k8sServiceHost={}.11", self.network);
+        let mut arguments =
+            vec!["ipam.mode=kubernetes", "kubeProxyReplacement=true", "k8sServicePort=6443", &host];
+        arguments.extend(settings);
+        self.helm_install(kubeconfig, "cilium", "cilium-1.20.2.tgz", "kube-system", &arguments).await
+    }
+
+    /// Installs cert-manager with real Helm and waits for its workloads.
+    pub async fn install_cert_manager(&self, kubeconfig: &Path) -> Result<String, String> {
+        let settings = ["crds.enabled=true", "startupapicheck.enabled=true"];
+        self.helm_install(kubeconfig, "cert-manager", "cert-manager-v1.21.2.tgz", "cert-manager", &settings)
+            .await
+    }
+
+    async fn helm_install(
+        &self,
+        kubeconfig: &Path,
+        release: &str,
+        chart: &str,
+        namespace: &str,
+        settings: &[&str],
+    ) -> Result<String, String> {
+        let chart = lab::folder().join("charts").join(chart).display().to_string();
+        let mut arguments = vec!["install", release, &chart, "--namespace", namespace, "--create-namespace"];
+        arguments.extend(["--wait", "--timeout", "120s"]);
+        for setting in settings {
+            arguments.extend(["--set", setting]);
+        }
+        run("helm", kubeconfig, &arguments).await
+    }
+
+    /// Writes a manifest to a file; its path.
+    pub fn manifest(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
 }
