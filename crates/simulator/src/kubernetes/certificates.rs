@@ -200,9 +200,11 @@ mod tests {
         let (_, ca) = X509Certificate::from_der(&ca).unwrap();
         let (_, leaf) = X509Certificate::from_der(&leaf).unwrap();
         assert_eq!(leaf.issuer().as_raw(), ca.subject().as_raw());
-        let identifier = leaf.extensions().iter().find_map(|extension| match extension.parsed_extension() {
-            ParsedExtension::AuthorityKeyIdentifier(identifier) => identifier.key_identifier.clone(),
-            _ => None,
+        let identifier = leaf.extensions().iter().find_map(|extension| {
+            if let ParsedExtension::AuthorityKeyIdentifier(identifier) = extension.parsed_extension() {
+                return identifier.key_identifier.clone();
+            }
+            None
         });
         assert_eq!(identifier.unwrap().0, [7; 20]);
     }

@@ -22,7 +22,7 @@ pub(super) async fn run_kube_prism(context: Arc<Context>) {
         return;
     };
     let listener = listen(&context, (context.address, port).into()).await;
-    serve(&context, listener, |context| kube_prism_targets(context)).await;
+    serve(&context, listener, kube_prism_targets).await;
 }
 
 /// Holds a virtual address while this node's API server is ready. That only one listener can have it stands for

@@ -12,7 +12,7 @@ use simulator::kubernetes::{Clusters, Hardware, Node, NodeSpecification};
 use super::lab;
 
 /// Bounds what a test waits for.
-pub async fn within<F: Future>(seconds: u64, awaited: F) -> F::Output {
+pub(crate) async fn within<F: Future>(seconds: u64, awaited: F) -> F::Output {
     match tokio::time::timeout(Duration::from_secs(seconds), awaited).await {
         Ok(output) => output,
         Err(_) => panic!("not within {seconds} s"),
@@ -20,20 +20,20 @@ pub async fn within<F: Future>(seconds: u64, awaited: F) -> F::Output {
 }
 
 /// A cluster on a network of its own, such as `127.0.40`.
-pub struct TestCluster {
-    pub clusters: Clusters,
-    pub judge: Judge,
-    pub folder: tempfile::TempDir,
+pub(crate) struct TestCluster {
+    pub(crate) clusters: Clusters,
+    pub(crate) judge: Judge,
+    pub(crate) folder: tempfile::TempDir,
     network: String,
     generated: Generated,
 }
 
 impl TestCluster {
-    pub async fn new(network: &str) -> Self {
+    pub(crate) async fn new(network: &str) -> Self {
         Self::with_options(network, GenerationOptions::default()).await
     }
 
-    pub async fn with_options(network: &str, options: GenerationOptions) -> Self {
+    pub(crate) async fn with_options(network: &str, options: GenerationOptions) -> Self {
         // RUST_LOG=simulator=debug shows what the nodes do.
         let filter = tracing_subscriber::EnvFilter::from_default_env();
         drop(tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init());
@@ -56,19 +56,19 @@ impl TestCluster {
         Self { clusters, judge, folder: tempfile::tempdir().unwrap(), network: network.to_owned(), generated }
     }
 
-    pub async fn control_plane(&self, host: u8) -> Node {
+    pub(crate) async fn control_plane(&self, host: u8) -> Node {
         self.start(&format!("cp-{host}"), host, self.generated.control_plane.expose()).await
     }
 
-    pub async fn worker(&self, host: u8) -> Node {
+    pub(crate) async fn worker(&self, host: u8) -> Node {
         self.start(&format!("w-{host}"), host, self.generated.worker.expose()).await
     }
 
-    pub fn control_plane_text(&self) -> &str {
+    pub(crate) fn control_plane_text(&self) -> &str {
         self.generated.control_plane.expose()
     }
 
-    pub async fn start(&self, hostname: &str, host: u8, configuration: &str) -> Node {
+    pub(crate) async fn start(&self, hostname: &str, host: u8, configuration: &str) -> Node {
         let decoded = self.judge.decode(configuration.as_bytes()).await.unwrap();
         let address: IpAddr = format!("{}.{host}", self.network).parse().unwrap();
         let specification = NodeSpecification {
@@ -86,24 +86,24 @@ impl TestCluster {
         Node::start(&self.clusters, specification).await.unwrap()
     }
 
-    pub fn data(&self, hostname: &str) -> PathBuf {
+    pub(crate) fn data(&self, hostname: &str) -> PathBuf {
         self.folder.path().join(hostname)
     }
 
     /// Writes a node's kubeconfig to a file for `kubectl` and `helm`.
-    pub fn kubeconfig(&self, node: &Node) -> PathBuf {
+    pub(crate) fn kubeconfig(&self, node: &Node) -> PathBuf {
         let path = self.folder.path().join("kubeconfig");
         std::fs::write(&path, node.kubeconfig().unwrap().expose()).unwrap();
         path
     }
 
-    pub async fn kubectl(&self, kubeconfig: &Path, arguments: &[&str]) -> Result<String, String> {
+    pub(crate) async fn kubectl(&self, kubeconfig: &Path, arguments: &[&str]) -> Result<String, String> {
         run("kubectl", kubeconfig, arguments).await
     }
 }
 
 /// Runs a program of the lab with a kubeconfig; its output, or its errors when it fails.
-pub async fn run(program: &str, kubeconfig: &Path, arguments: &[&str]) -> Result<String, String> {
+pub(crate) async fn run(program: &str, kubeconfig: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = tokio::process::Command::new(lab::program(program));
     command.arg("--kubeconfig").arg(kubeconfig).args(arguments).kill_on_drop(true);
     let output = within(180, command.output()).await.unwrap();
@@ -113,7 +113,11 @@ pub async fn run(program: &str, kubeconfig: &Path, arguments: &[&str]) -> Result
 
 impl TestCluster {
     /// Installs Cilium with real Helm, as on Talos without kube-proxy, and waits for its workloads.
-    pub async fn install_cilium(&self, kubeconfig: &Path, settings: &[&str]) -> Result<String, String> {
+    pub(crate) async fn install_cilium(
+        &self,
+        kubeconfig: &Path,
+        settings: &[&str],
+    ) -> Result<String, String> {
         let host = format!("k8sServiceHost={}.11", self.network);
         let mut arguments =
             vec!["ipam.mode=kubernetes", "kubeProxyReplacement=true", "k8sServicePort=6443", &host];
@@ -122,7 +126,7 @@ impl TestCluster {
     }
 
     /// Installs cert-manager with real Helm and waits for its workloads.
-    pub async fn install_cert_manager(&self, kubeconfig: &Path) -> Result<String, String> {
+    pub(crate) async fn install_cert_manager(&self, kubeconfig: &Path) -> Result<String, String> {
         let settings = ["crds.enabled=true", "startupapicheck.enabled=true"];
         self.helm_install(kubeconfig, "cert-manager", "cert-manager-v1.21.2.tgz", "cert-manager", &settings)
             .await
@@ -146,7 +150,7 @@ impl TestCluster {
     }
 
     /// Writes a manifest to a file; its path.
-    pub fn manifest(&self, name: &str, text: &str) -> String {
+    pub(crate) fn manifest(&self, name: &str, text: &str) -> String {
         let path = self.folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         path.display().to_string()

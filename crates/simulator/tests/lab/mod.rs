@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// The lab's folder: `KONTINUUM_LAB`, else `kontinuum/lab` in the user's cache.
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     if let Some(folder) = std::env::var_os("KONTINUUM_LAB") {
         return PathBuf::from(folder);
     }
@@ -13,7 +13,7 @@ pub fn folder() -> PathBuf {
 }
 
 /// A program of the lab; a test that needs it fails with what to do when it is missing.
-pub fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     let path = folder().join("bin").join(name);
     assert!(path.exists(), "{} is missing: run `make lab`", path.display());
     path
