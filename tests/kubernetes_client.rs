@@ -29,6 +29,16 @@ async fn wrong_credentials_missing_permission_and_readiness_are_told_apart() {
     assert!(!error.is_transient());
 }
 
+#[test]
+fn a_proxy_for_the_internet_is_not_used_for_machines() {
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", "wrong_credentials_missing_permission_and_readiness_are_told_apart"]);
+    // Nobody listens there.
+    let output = again.env("HTTPS_PROXY", "http://127.0.0.1:9").output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
 #[tokio::test]
 async fn a_server_that_is_off_silent_or_someone_elses_is_told_apart() {
     let rig = Rig::shared().await;

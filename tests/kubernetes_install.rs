@@ -98,8 +98,12 @@ async fn cilium_is_installed_upgraded_and_taken_over_by_helm_and_back() {
     );
     assert_eq!(helm_list(&rig, "kube-system")["revision"], "5");
     assert_eq!(client.install(&plain).await.unwrap().revision, 6);
-    rig.run("helm", &["-n", "kube-system", "rollback", "cilium", "5"]);
+    // Helm 3 writes by updates, as Helm 4 does when told to: still Helm, no one else.
+    let client_side = ["--reuse-values", "--set", "debug.enabled=true", "--server-side=false"];
+    rig.run("helm", &[&["-n", "kube-system", "upgrade", "cilium", &archive], &client_side[..]].concat());
     assert_eq!(client.install(&plain).await.unwrap().revision, 8);
+    rig.run("helm", &["-n", "kube-system", "rollback", "cilium", "5"]);
+    assert_eq!(client.install(&plain).await.unwrap().revision, 10);
     rig.run("helm", &["-n", "kube-system", "uninstall", "cilium"]);
     assert_eq!(client.installed("kube-system", "cilium").await.unwrap(), None);
     assert_eq!(client.get(&operator).await.unwrap(), None);

@@ -37,6 +37,9 @@ pub(crate) enum Identity {
     Impostor,
 }
 
+/// The administrator's kubeconfig in the rig's folder.
+const KUBECONFIG: &str = "administrator.kubeconfig";
+
 static SHARED: Mutex<Weak<Rig>> = Mutex::const_new(Weak::new());
 static NAMESPACES: AtomicU16 = AtomicU16::new(0);
 
@@ -64,7 +67,9 @@ impl Rig {
             client.ready().await.ok()
         };
         eventually("the API server is ready", Duration::from_secs(60), ready).await;
-        let kubeconfig = rig.kubeconfig_file("controllers", &Identity::Administrator);
+        // Written once: a program that reads it while it is written would find nothing.
+        let kubeconfig = rig.folder.path().join(KUBECONFIG);
+        std::fs::write(&kubeconfig, rig.kubeconfig(&Identity::Administrator)).expect("write a kubeconfig");
         rig.processes().start_controllers(rig.folder.path(), &kubeconfig);
         rig
     }
@@ -88,13 +93,6 @@ impl Rig {
         self.authority.kubeconfig_of_another_cluster(&self.server())
     }
 
-    /// A kubeconfig in a file, for the lab's programs.
-    pub(crate) fn kubeconfig_file(&self, name: &str, identity: &Identity) -> PathBuf {
-        let path = self.folder.path().join(format!("{name}.kubeconfig"));
-        std::fs::write(&path, self.kubeconfig(identity)).expect("write a kubeconfig");
-        path
-    }
-
     /// A client of the administrator.
     pub(crate) async fn client(&self) -> Client {
         self.client_of(&Identity::Administrator).await
@@ -115,8 +113,7 @@ impl Rig {
 
     /// Runs one of the lab's programs against this server and gives what it printed.
     pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> String {
-        let kubeconfig = self.kubeconfig_file("programs", &Identity::Administrator);
-        processes::run(program, arguments, &kubeconfig, self.folder.path())
+        processes::run(program, arguments, &self.folder.path().join(KUBECONFIG), self.folder.path())
     }
 }
 

@@ -18,10 +18,11 @@ mod source;
 mod versions;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 
 pub use error::{Cause, Error, Result};
 pub use http::Limits;
@@ -41,16 +42,19 @@ pub struct Fetched {
     pub origin: String,
 }
 
+/// What is fetched once; callers that want the same wait for the one that fetches it.
+type Once<T> = Arc<OnceCell<Arc<T>>>;
+
 /// Fetches charts.
 pub struct Charts {
     http: http::Http,
-    fetched: Mutex<BTreeMap<(String, String, String), Arc<Fetched>>>,
-    indexes: Mutex<BTreeMap<String, Arc<repository::Index>>>,
+    fetched: Mutex<BTreeMap<(String, String, String), Once<Fetched>>>,
+    indexes: Mutex<BTreeMap<String, Once<repository::Index>>>,
 }
 
-impl std::fmt::Debug for Charts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Charts").finish_non_exhaustive()
+impl fmt::Debug for Charts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Charts").finish_non_exhaustive()
     }
 }
 
@@ -70,40 +74,24 @@ impl Charts {
     /// [`Error`]: what was asked, what came, and whether trying again may help.
     pub async fn fetch(&self, source: &str, name: &str, version: &str) -> Result<Arc<Fetched>> {
         let key = (source.to_owned(), name.to_owned(), version.to_owned());
-        // Held while fetching: two callers of one chart fetch it once.
-        let mut fetched = self.fetched.lock().await;
-        if let Some(known) = fetched.get(&key) {
-            return Ok(Arc::clone(known));
-        }
-        let attempt = format!("fetch chart {name} {version} from {source}");
-        let parsed = Source::parse(source).map_err(|error| Error::new(&attempt, Cause::Source(error)))?;
-        let found = match &parsed {
-            Source::Repository(url) => self.fetch_from_repository(url, name, version).await,
-            Source::Registry(registry) => oci::fetch(&self.http, registry, name, version).await,
-            Source::Path(path) => local::fetch(path.clone(), name.to_owned(), version.to_owned()).await,
-        };
-        let found = Arc::new(found.map_err(|cause| Error::new(&attempt, cause))?);
-        fetched.insert(key, Arc::clone(&found));
-        Ok(found)
+        let once = Arc::clone(self.fetched.lock().await.entry(key).or_default());
+        let fetched =
+            once.get_or_try_init(async || self.fetch_anew(source, name, version).await.map(Arc::new)).await;
+        fetched
+            .cloned()
+            .map_err(|cause| Error::new(&format!("fetch chart {name} {version} from {source}"), cause))
     }
 
-    async fn fetch_from_repository(
-        &self,
-        url: &reqwest::Url,
-        name: &str,
-        version: &str,
-    ) -> Result<Fetched, Cause> {
-        let mut indexes = self.indexes.lock().await;
-        let index = match indexes.get(url.as_str()) {
-            Some(index) => Arc::clone(index),
-            None => {
-                let index = Arc::new(repository::Index::fetch(&self.http, url).await?);
-                indexes.insert(url.to_string(), Arc::clone(&index));
-                index
+    async fn fetch_anew(&self, source: &str, name: &str, version: &str) -> Result<Fetched, Cause> {
+        match Source::parse(source).map_err(Cause::Source)? {
+            Source::Repository(url) => {
+                let once = Arc::clone(self.indexes.lock().await.entry(url.to_string()).or_default());
+                let fetching = async || repository::Index::fetch(&self.http, &url).await.map(Arc::new);
+                once.get_or_try_init(fetching).await?.fetch_chart(&self.http, name, version).await
             }
-        };
-        drop(indexes);
-        index.fetch_chart(&self.http, name, version).await
+            Source::Registry(registry) => oci::fetch(&self.http, &registry, name, version).await,
+            Source::Path(path) => local::fetch(path, name.to_owned(), version.to_owned()).await,
+        }
     }
 }
 

@@ -58,6 +58,14 @@ impl Client {
             Error::new("make a Kubernetes client", Cause::Kubeconfig(error))
         };
         let kubeconfig = Kubeconfig::from_yaml(kubeconfig).map_err(|error| refused(error.into()))?;
+        if kubeconfig
+            .clusters
+            .iter()
+            .flat_map(|named| &named.cluster)
+            .any(|cluster| cluster.proxy_url.is_some())
+        {
+            return Err(refused("its proxy-url is not supported: API servers are reached directly".into()));
+        }
         let choice = KubeConfigOptions { context: options.context.clone(), ..KubeConfigOptions::default() };
         let mut config = kube::Config::from_custom_kubeconfig(kubeconfig, &choice)
             .await
@@ -66,6 +74,8 @@ impl Client {
             config.cluster_url =
                 server.parse().map_err(|error: http::uri::InvalidUri| refused(error.into()))?;
         }
+        // Proxies of the environment lead to the internet, not to machines, which are reached directly as by Talos' API.
+        config.proxy_url = None;
         config.connect_timeout = Some(options.deadlines.probe);
         // Trying again is the loop's business: it knows the operation's deadline and this client does not.
         config.default_retry = false;

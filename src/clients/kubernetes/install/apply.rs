@@ -186,12 +186,12 @@ impl Client {
 
     /// Applies an object, of a kind that was defined a moment ago as well.
     async fn apply_once_served(&self, object: Object, defined: &[Reference]) -> Result<()> {
-        let Err(error) = self.apply(&object, Write::Now).await else { return Ok(()) };
+        let Err(error) = self.apply_as_helm(&object).await else { return Ok(()) };
         if defined.is_empty() || !matches!(error.cause(), Cause::NoSuchKind { .. }) {
             return Err(error);
         }
         self.established(defined).await?;
-        self.apply(&object, Write::Now).await.map(drop)
+        self.apply_as_helm(&object).await
     }
 
     /// Waits, within one call's deadline, until the server serves what these definitions define.

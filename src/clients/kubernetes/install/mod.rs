@@ -9,6 +9,7 @@
 mod apply;
 mod decide;
 mod lookup;
+mod managed;
 mod manifests;
 
 use std::collections::BTreeMap;
