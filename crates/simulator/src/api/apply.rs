@@ -8,12 +8,14 @@ use tonic::{Code, Status};
 
 use crate::configuration::{Apply, JudgeError};
 use crate::machine::{Boot, Command, Configuration};
+use crate::tls::Caller;
 use crate::world::TalosVersion;
 
 /// Applies a configuration, or says what applying it would do.
 pub(super) async fn apply(
     boot: &Arc<Boot>,
     request: ApplyConfigurationRequest,
+    caller: &Caller,
 ) -> Result<ApplyConfigurationResponse, Status> {
     let progress = "another apply configuration is already in progress";
     let _applying = boot.applying.try_lock().map_err(|_| Status::failed_precondition(progress))?;
@@ -23,6 +25,10 @@ pub(super) async fn apply(
         ));
     }
     let active = boot.configuration();
+    // The gate lets readers pass in maintenance mode, which may be over while its listener still serves.
+    if active.is_some() && !caller.has("os:admin") {
+        return Err(Status::permission_denied("not authorized"));
+    }
     let words = Words { version: boot.version, maintenance: active.is_none() };
     if request.data.is_empty() {
         return Err(words.malformed("config not found"));
@@ -159,6 +165,11 @@ fn act_on(boot: &Arc<Boot>, act: Act, configuration: Arc<Configuration>) -> Resu
     match act {
         Act::Nothing => {}
         Act::Configure => {
+            // What the machine runs with from now on.
+            boot.take(&configuration);
+            if boot.installed().is_none() {
+                boot.promise_reboot();
+            }
             boot.machine.command(Command::Configure(configuration));
         }
         Act::Live => {

@@ -43,7 +43,8 @@ impl MachineService for Service {
         &self,
         request: Request<ApplyConfigurationRequest>,
     ) -> Answer<ApplyConfigurationResponse> {
-        apply::apply(&self.0, request.into_inner()).await.map(Response::new)
+        let caller = super::caller(&request);
+        apply::apply(&self.0, request.into_inner(), &caller).await.map(Response::new)
     }
 
     async fn bootstrap(&self, request: Request<BootstrapRequest>) -> Answer<BootstrapResponse> {

@@ -31,13 +31,14 @@ use talos_api::machine::machine_service_server::MachineServiceServer;
 use talos_api::storage::storage_service_server::StorageServiceServer;
 use talos_api::time::time_service_server::TimeServiceServer;
 use tonic::service::Routes;
-use tonic::{Response, Status};
+use tonic::{Request, Response, Status};
 
 pub(crate) use gate::Gate;
 pub(crate) use listener::Listener;
 
 use crate::machine::Boot;
 use crate::resources::cluster::Role;
+use crate::tls::Caller;
 
 /// Largest message in both directions; the server of maintenance mode up to 1.12 takes gRPC's default.
 const LARGEST_MESSAGE: usize = 32 << 20;
@@ -78,6 +79,11 @@ fn routes(boot: &Arc<Boot>, limit: usize) -> Routes {
         .add_service(TimeServiceServer::new(time::Service(boot())).max_decoding_message_size(limit))
         .add_service(InspectServiceServer::new(inspect::Service).max_decoding_message_size(limit))
         .prepare()
+}
+
+/// Who calls, as the gate found out.
+fn caller<T>(request: &Request<T>) -> Caller {
+    request.extensions().get::<Caller>().cloned().unwrap_or_default()
 }
 
 /// Bytes as a stream of messages.

@@ -14,7 +14,7 @@ use talos_api::cosi::{
 };
 use tonic::{Request, Response, Status, async_trait};
 
-use super::Answers;
+use super::{Answers, caller};
 use crate::machine::Boot;
 use crate::resources::{Resource, kinds};
 use crate::tls::Caller;
@@ -72,11 +72,6 @@ impl State for Service {
         })?;
         Ok(Response::new(watching.into_stream()))
     }
-}
-
-/// Who calls, as the gate found out.
-fn caller<T>(request: &Request<T>) -> Caller {
-    request.extensions().get::<Caller>().cloned().unwrap_or_default()
 }
 
 fn read_only() -> Status {

@@ -32,13 +32,15 @@ const LAST_REPLY: Duration = Duration::from_millis(200);
 
 /// How a boot ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Down {
-    /// Comes back by itself.
+enum Ending {
+    /// In order, and it comes back by itself.
     Reboot,
-    /// Stays down until it is powered on.
-    Off,
+    /// In order, and it stays down until it is powered on.
+    ShutDown,
+    /// At once.
+    PowerLoss,
     /// The simulator ends.
-    End,
+    Simulator,
 }
 
 /// The machine's life. It ends when its task is aborted, or with the machine.
@@ -47,9 +49,9 @@ pub(super) async fn run(machine: Arc<Machine>, mut commands: UnboundedReceiver<C
     loop {
         if powered {
             powered = match boot(&machine, &mut commands).await {
-                Down::Reboot => !machine.faults.take_stay_down(),
-                Down::Off => false,
-                Down::End => return,
+                Ending::Reboot => !machine.faults.take_stay_down(),
+                Ending::ShutDown | Ending::PowerLoss => false,
+                Ending::Simulator => return,
             };
             continue;
         }
@@ -62,7 +64,7 @@ pub(super) async fn run(machine: Arc<Machine>, mut commands: UnboundedReceiver<C
 }
 
 /// One boot, from firmware to the end.
-async fn boot(machine: &Arc<Machine>, commands: &mut UnboundedReceiver<Command>) -> Down {
+async fn boot(machine: &Arc<Machine>, commands: &mut UnboundedReceiver<Command>) -> Ending {
     machine.enter(Stage::Booting);
     if let Err(down) = wait(commands, sleep(machine.specification.boot_time)).await {
         return down;
@@ -114,7 +116,7 @@ impl Life {
         &mut self,
         configuration: Option<Arc<Configuration>>,
         commands: &mut UnboundedReceiver<Command>,
-    ) -> Result<Never, Down> {
+    ) -> Result<Never, Ending> {
         let configuration = match configuration {
             Some(configuration) => configuration,
             None => {
@@ -132,7 +134,7 @@ impl Life {
     async fn maintain(
         &mut self,
         commands: &mut UnboundedReceiver<Command>,
-    ) -> Result<Arc<Configuration>, Down> {
+    ) -> Result<Arc<Configuration>, Ending> {
         let boot = &self.boot;
         let names = boot.certificate_names(None);
         let acceptance = Acceptance::maintenance(&boot.machine.clock, names, tls_versions(boot));
@@ -140,7 +142,7 @@ impl Life {
         self.boot.enter(Stage::Maintenance);
         let configuration = loop {
             match commands.recv().await {
-                None => return Err(Down::End),
+                None => return Err(Ending::Simulator),
                 Some(Command::Configure(configuration)) => break configuration,
                 Some(command) => {
                     if let Some(down) = takes_down(&command) {
@@ -149,8 +151,6 @@ impl Life {
                 }
             }
         };
-        // What the machine runs with from now on.
-        self.boot.take(&configuration);
         if let Some(listener) = self.listener.take() {
             let new = self.boot.version.apid_in_maintenance();
             wait(commands, listener.close(if new { GRACE } else { GRACE_UP_TO_1_12 })).await?;
@@ -164,7 +164,7 @@ impl Life {
         &mut self,
         mut configuration: Arc<Configuration>,
         commands: &mut UnboundedReceiver<Command>,
-    ) -> Result<Never, Down> {
+    ) -> Result<Never, Ending> {
         let boot = Arc::clone(&self.boot);
         let machine = &boot.machine;
         if let Err(error) = machine.disk.store_configuration(&configuration.text) {
@@ -204,7 +204,7 @@ impl Life {
             boot.show_status();
             tokio::select! {
                 command = commands.recv() => match command {
-                    None => return Err(Down::End),
+                    None => return Err(Ending::Simulator),
                     Some(Command::Reconfigure(new)) => {
                         self.reconfigure(&new).await;
                         configuration = new;
@@ -279,11 +279,16 @@ impl Life {
     }
 
     /// Goes down: a reboot in order, the loss of power at once.
-    async fn end(mut self, down: Down) {
+    async fn end(mut self, down: Ending) {
         let boot = &self.boot;
-        let in_order = down == Down::Reboot;
-        if in_order {
-            boot.enter(Stage::Rebooting);
+        let stage = match down {
+            Ending::Reboot => Some(Stage::Rebooting),
+            Ending::ShutDown => Some(Stage::ShuttingDown),
+            Ending::PowerLoss | Ending::Simulator => None,
+        };
+        let in_order = stage.is_some();
+        if let Some(stage) = stage {
+            boot.enter(stage);
         }
         if let Some(listener) = self.listener.take() {
             if in_order {
@@ -302,10 +307,11 @@ impl Life {
 }
 
 /// How a command takes any machine down, if it does.
-fn takes_down(command: &Command) -> Option<Down> {
+fn takes_down(command: &Command) -> Option<Ending> {
     match command {
-        Command::PowerOff | Command::ShutDown => Some(Down::Off),
-        Command::Reboot => Some(Down::Reboot),
+        Command::PowerOff => Some(Ending::PowerLoss),
+        Command::ShutDown => Some(Ending::ShutDown),
+        Command::Reboot => Some(Ending::Reboot),
         Command::PowerOn
         | Command::Configure(_)
         | Command::Reconfigure(_)
@@ -318,13 +324,13 @@ fn takes_down(command: &Command) -> Option<Down> {
 async fn wait<T>(
     commands: &mut UnboundedReceiver<Command>,
     work: impl Future<Output = T>,
-) -> Result<T, Down> {
+) -> Result<T, Ending> {
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {
             done = work.as_mut() => return Ok(done),
             command = commands.recv() => match command {
-                None => return Err(Down::End),
+                None => return Err(Ending::Simulator),
                 Some(command) => if let Some(down) = takes_down(&command) {
                     return Err(down);
                 },
@@ -338,9 +344,9 @@ async fn sleep(duration: SignedDuration) {
     tokio::time::sleep(duration.unsigned_abs()).await;
 }
 
-fn broken(machine: &Machine, error: &DiskError) -> Down {
+fn broken(machine: &Machine, error: &DiskError) -> Ending {
     machine.record(EventKind::Failure { message: chain(error) });
-    Down::Off
+    Ending::PowerLoss
 }
 
 /// Decodes the configuration on the disk.

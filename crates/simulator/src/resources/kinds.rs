@@ -4,7 +4,7 @@
 //! compares.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use prost::Message;
 use serde::Deserialize;
@@ -73,8 +73,16 @@ pub(crate) fn default_namespace(name: &str) -> &'static str {
     find(name).map_or("runtime", |kind| kind.namespace.as_str())
 }
 
-/// The resources that describe namespaces and kinds themselves.
-pub(crate) fn definitions() -> impl Iterator<Item = Resource> {
+/// The resources that describe namespaces and kinds themselves: the same for all machines.
+pub(super) static DEFINITIONS: LazyLock<Vec<Arc<Resource>>> = LazyLock::new(|| {
+    let defined = definitions().map(|mut resource| {
+        resource.version = 1;
+        Arc::new(resource)
+    });
+    defined.collect()
+});
+
+fn definitions() -> impl Iterator<Item = Resource> {
     let namespaces = NAMESPACES.iter().map(|(name, description)| {
         let message = NamespaceSpec { description: (*description).to_owned() };
         let spec = Spec::new(&message, &json!({"description": description}));

@@ -64,11 +64,13 @@ impl Store {
     pub(crate) fn new() -> Self {
         let mut cookie = [0; 8];
         cookie.copy_from_slice(&uuid::Uuid::new_v4().as_bytes()[..8]);
-        let store = Self { collections: Mutex::default(), changed: watch::Sender::new(0), cookie };
-        for definition in kinds::definitions() {
-            store.put(definition);
+        let mut collections: BTreeMap<_, Collection> = BTreeMap::new();
+        for definition in kinds::DEFINITIONS.iter() {
+            let key = (definition.namespace.clone(), definition.kind.clone());
+            let resources = &mut collections.entry(key).or_default().resources;
+            resources.insert(definition.id.clone(), Arc::clone(definition));
         }
-        store
+        Self { collections: Mutex::new(collections), changed: watch::Sender::new(0), cookie }
     }
 
     /// Creates the resource, or updates it if its specification changed.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use talos_api::machine::sequence_event::Action;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::{Down, Life, Never, sequence, sleep, wait};
+use super::{Ending, Life, Never, sequence, sleep, wait};
 use crate::locked;
 use crate::machine::disk::Installed;
 use crate::machine::{Command, Configuration, Stage, installation};
@@ -17,7 +17,7 @@ impl Life {
         &mut self,
         configuration: &Arc<Configuration>,
         commands: &mut UnboundedReceiver<Command>,
-    ) -> Result<Never, Down> {
+    ) -> Result<Never, Ending> {
         let boot = Arc::clone(&self.boot);
         let machine = &boot.machine;
         boot.enter(Stage::Installing);
@@ -52,11 +52,11 @@ impl Life {
                 *locked(&machine.failed_installation) = Some(message);
             }
         }
-        Err(Down::Reboot)
+        Err(Ending::Reboot)
     }
 
     /// Puts another version on the disk and reboots into it.
-    pub(super) fn upgrade(&self, version: TalosVersion, schematic: Option<String>) -> Down {
+    pub(super) fn upgrade(&self, version: TalosVersion, schematic: Option<String>) -> Ending {
         let boot = &self.boot;
         boot.enter(Stage::Upgrading);
         if let Some(installed) = boot.installed() {
@@ -65,7 +65,7 @@ impl Life {
                 boot.fail(&error.to_string());
             }
         }
-        Down::Reboot
+        Ending::Reboot
     }
 
     /// Tells what the boot before left: the failed installation, as a serial console would still show it.

@@ -2,14 +2,14 @@
 
 use talos_api::machine::sequence_event::Action;
 
-use super::{Down, Life, sequence};
+use super::{Ending, Life, sequence};
 use crate::kubernetes;
 use crate::machine::{Reset, Stage, Volume};
 use crate::resources::cluster::Role;
 
 impl Life {
     /// Wipes; a graceful reset that cannot leave etcd reboots without having wiped anything.
-    pub(super) async fn reset(&self, reset: &Reset) -> Down {
+    pub(super) async fn reset(&self, reset: &Reset) -> Ending {
         let boot = &self.boot;
         boot.enter(Stage::Resetting);
         let started = sequence("reset", Action::Start, None);
@@ -21,7 +21,7 @@ impl Life {
         }
         let stopped = sequence("reset", Action::Stop, error.clone());
         boot.log.publish("machine.SequenceEvent", &stopped, &reset.actor);
-        if reset.reboot || error.is_some() { Down::Reboot } else { Down::Off }
+        if reset.reboot || error.is_some() { Ending::Reboot } else { Ending::ShutDown }
     }
 
     async fn wipe(&self, reset: &Reset) -> Result<(), String> {
