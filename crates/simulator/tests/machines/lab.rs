@@ -60,12 +60,11 @@ impl Rack {
         let enough = async {
             let events = self.simulator.events();
             loop {
-                let seen = events.history().iter().filter(|event| listening(event)).count();
-                if seen >= times {
+                let history = events.history();
+                if history.iter().filter(|event| listening(event)).count() >= times {
                     return;
                 }
-                let history = events.history().len();
-                events.grows_beyond(history).await;
+                events.grows_beyond(history.len()).await;
             }
         };
         patiently(&format!("{machine} with mutual TLS"), enough).await;
