@@ -281,7 +281,8 @@ fn refuses_patches_of_what_is_managed() {
         let patches = Patch::parse_all(&["machine: {sysctls: {a: b}}", text]).unwrap();
         let error = managed.patch(&configuration, &patches).unwrap_err();
         assert_eq!(error.index, 1, "{error}");
-        assert!(error.to_string().starts_with(&format!("patch 2: {path}: ")), "{error}");
+        assert_eq!(error.to_string(), "apply patch 2");
+        assert!(error.source.to_string().starts_with(&format!("{path}: ")), "{error:?}");
     }
     let free = Managed { network_plugin: false, hostname: false };
     let patches = Patch::parse_all(&["cluster: {network: {cni: {name: none}}}"]).unwrap();

@@ -27,7 +27,7 @@ pub(super) struct Document {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// The text is no YAML.
-    #[error("no YAML: {0}")]
+    #[error("no YAML")]
     Yaml(#[from] yaml::Error),
     /// The text is YAML, but Talos would not read it; all that is wrong.
     #[error("{}", join(.0))]
