@@ -3,7 +3,7 @@
 use super::Parameter::{Any, String};
 use super::{Function, pure};
 use crate::template::failure::Cause;
-use crate::value::{Entries, Value, convert, json, toml};
+use crate::value::{Entries, MapType, Value, convert, json, toml, toml_read};
 use json::Style;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -28,6 +28,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Err(error) => Err(Cause::Plain(error.to_string())),
     }),
     pure("fromJsonArray", &[String], |arguments| Ok(from_json_array(&arguments.string(0)))),
+    pure("fromToml", &[String], |arguments| {
+        Ok(match toml_read::read(&arguments.string(0)) {
+            Ok(table) => Value::Map(MapType::Any, table),
+            Err(message) => error(&message),
+        })
+    }),
     pure("toToml", &[Any], |arguments| {
         Ok(Value::string(toml::write(arguments.at(0)).unwrap_or_else(|message| message)))
     }),

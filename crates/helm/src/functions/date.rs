@@ -91,6 +91,11 @@ pub(crate) fn format(time: &Zoned, layout: &str) -> std::string::String {
     time_layout::format(time, layout)
 }
 
+/// Reads a time in one of Go's layouts.
+pub(crate) fn parse(text: &str, layout: &str) -> Result<Zoned, std::string::String> {
+    time_layout::parse(text, layout)
+}
+
 /// A time as Go prints it.
 pub(crate) fn shown(time: &Zoned) -> std::string::String {
     format(time, "2006-01-02 15:04:05.999999999 -0700 MST")

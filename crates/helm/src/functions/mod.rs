@@ -22,6 +22,7 @@ mod kinds;
 mod lists;
 mod merge;
 mod numbers;
+mod passwords;
 mod paths;
 pub(crate) mod random;
 mod regular;
@@ -172,6 +173,7 @@ static ALL: &[&[Function]] = &[
     kinds::FUNCTIONS,
     lists::FUNCTIONS,
     numbers::FUNCTIONS,
+    passwords::FUNCTIONS,
     paths::FUNCTIONS,
     random::FUNCTIONS,
     regular::FUNCTIONS,

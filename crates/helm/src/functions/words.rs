@@ -330,7 +330,7 @@ mod tests {
             ("http-server", "http_server", "HttpServer"),
             ("http2xx", "http_2xx", "Http2xx"),
             ("_foo_bar", "_foo_bar", "_FooBar"),
-            ("Bld4Floor3rd", "bld4_floor_3rd", "Bld4floor3rd"),
+            ("Bld4Floor3rd", "bld4_floor_3rd", "Bld4Floor3rd"),
             ("GO PATH", "go_path", "GoPath"),
         ] {
             assert_eq!((connected(text, '_').as_str(), pascal(text).as_str()), (snake, camel), "{text}");

@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_cycle_is_an_error() {
         let map = crate::value::new_map(Entries::new());
-        let value = Value::Map(crate::value::MapType::Any, map.clone());
+        let value = Value::Map(MapType::Any, map.clone());
         map.borrow_mut().insert("me".into(), value.clone());
         assert!(to_json(&value, Style::COMPACT).is_err());
         assert!(crate::value::convert::to_yaml(&value).is_err());

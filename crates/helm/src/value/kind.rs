@@ -55,6 +55,7 @@ pub(crate) fn type_name(value: &Value) -> String {
             ListType::Strings | ListType::NilStrings => "[]string",
             ListType::Ints => "[]int",
             ListType::Lists => "[][]interface {}",
+            ListType::Tables => "[]map[string]interface {}",
             ListType::VersionSet => "common.VersionSet",
         }
         .to_owned(),

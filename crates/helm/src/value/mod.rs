@@ -11,6 +11,7 @@ pub(crate) mod object;
 pub(crate) mod printf;
 pub(crate) mod text;
 pub(crate) mod toml;
+pub(crate) mod toml_read;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -67,6 +68,8 @@ pub(crate) enum ListType {
     Ints,
     /// `[][]interface {}`
     Lists,
+    /// `[]map[string]interface {}`
+    Tables,
     /// `common.VersionSet`, which has a method
     VersionSet,
 }

@@ -36,7 +36,8 @@ fn table(out: &mut String, entries: &Entries, path: &str, depth: usize) -> Resul
         };
         for item in tables {
             if let Value::Map(_, map) = item {
-                if !out.is_empty() {
+                // A blank line stands before tables at the root, and before each table of a list.
+                if !out.is_empty() && (depth == 0 || is_table_list(value)) {
                     out.push('\n');
                 }
                 out.push_str(&heading);

@@ -129,7 +129,7 @@ i: {{ fromJson "{\"a\": [1, 2.5, \"x\", null]}" | toJson }} {{ fromJsonArray "[1
 j: {{ hasKey (fromYaml "[1]") "Error" }} {{ hasKey (fromJson "[1") "Error" }} {{ len (fromYamlArray "a: b") }}
 k: {{ (fromYaml (toYaml $v)) | toJson }}
 l: {{ mustToJson (list 1) }} {{ mustFromJson "[1]" | toJson }} {{ mustToYaml (dict "a" 1) }}
-m: {{ toToml (dict "a" 1 "s" "x\"y" "f" 1.5 "l" (list 1 2) "t" (dict "b" true "n" (dict "c" "d"))) | nindent 2 }}
+m: {{ toToml (dict "a" 1 "s" "x\"y" "f" 1.5 "l" (list 1 2) "q" (list (dict "z" 1) (dict "z" 2)) "t" (dict "b" true "n" (dict "c" "d"))) | nindent 2 }}
 n: {{ fromToml "a = 1\nb = \"x\"\n[t]\nc = [1.5, 2.0]\nd = true\n[[l]]\nx = 1\n[[l]]\nx = 2\n" | toJson }}
 o: {{ mustToToml (dict "k" "v") | quote }}
 "#,
@@ -143,7 +143,7 @@ fn random_and_secret_functions_have_the_right_form() {
         r#"
 - {{ randAlphaNum 10 | len }} {{ randAlpha 5 | regexMatch "^[a-zA-Z]{5}$" }} {{ randNumeric 4 | regexMatch "^[0-9]{4}$" }} {{ randAscii 8 | len }} {{ randBytes 6 | len }} {{ shuffle "aaa" }}
 - {{ uuidv4 | regexMatch "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$" }} {{ randInt 5 6 }}
-- {{ genPrivateKey "rsa" | regexFind "BEGIN [A-Z ]+" }} {{ genPrivateKey "ecdsa" | regexFind "BEGIN [A-Z ]+" }} {{ genPrivateKey "ed25519" | regexFind "BEGIN [A-Z ]+" }}
+- {{ genPrivateKey "ecdsa" | regexFind "BEGIN [A-Z ]+" }} {{ genPrivateKey "ed25519" | regexFind "BEGIN [A-Z ]+" }}
 {{- $ca := genCA "ca" 365 }}
 {{- $cert := genSignedCert "cn" (list "10.0.0.1" "::1") (list "a.b" "*.c") 30 $ca }}
 {{- $self := genSelfSignedCert "self" nil (list "x") 1 }}
