@@ -177,7 +177,8 @@ mod tests {
 
     fn error(patches: &[&str]) -> String {
         let configuration = MachineConfiguration::parse("machine: {type: worker, certSANs: [a]}").unwrap();
-        XX
+        let error = Patch::parse_all(patches).and_then(|read| patch(&configuration, &read)).unwrap_err();
+        format!("{error}: {}", error.source)
     }
 
     #[test]
