@@ -48,8 +48,10 @@ async fn a_configured_machine_answers_each_role_as_recorded() {
     let rack = Rack::start(recorded_machines(152)).await;
     let own = generate("127.0.152.11", "v1.13").await;
     rack.configure("a", "127.0.152.11", &own.control_plane).await;
-    let preparing = |event: &Event| matches!(&event.kind, EventKind::Service { id, state, .. } if id == "etcd" && state == "Preparing");
-    patiently("etcd", rack.simulator.events().wait_for(preparing)).await;
+    let waits_for_bootstrap = |event: &Event| matches!(&event.kind, EventKind::Service { id, state, .. } if id == "etcd" && state == "Preparing");
+    patiently("etcd", rack.simulator.events().wait_for(waits_for_bootstrap)).await;
+    let healthy = |event: &Event| matches!(&event.kind, EventKind::Service { id, healthy: true, .. } if id == "kubelet");
+    patiently("the kubelet", rack.simulator.events().wait_for(healthy)).await;
     let authority = Authority::of(&own.control_plane).await;
     let roles = [
         ("admin", "os:admin"),
