@@ -1,0 +1,1 @@
+terraform import 'kontinuum_instance.node["a"]' a

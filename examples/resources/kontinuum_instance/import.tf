@@ -1,0 +1,4 @@
+import {
+  to = kontinuum_instance.node["a"]
+  id = "a"
+}

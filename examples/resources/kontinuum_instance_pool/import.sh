@@ -1,0 +1,1 @@
+terraform import kontinuum_instance_pool.control_plane prod-control-plane

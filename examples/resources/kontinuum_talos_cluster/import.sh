@@ -1,0 +1,1 @@
+terraform import kontinuum_talos_cluster.prod prod

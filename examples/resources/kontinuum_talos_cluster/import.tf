@@ -1,0 +1,4 @@
+import {
+  to = kontinuum_talos_cluster.prod
+  id = "prod"
+}
