@@ -139,6 +139,10 @@ fn describe_container(container: &Container) -> String {
     let role = if container.init { "init container" } else { "container" };
     let mut text = format!("{role} {} ({}) ", container.name, container.image);
     match &container.state {
+        // Its message counts seconds; how the container ended says more.
+        ContainerState::Waiting { reason, .. } if reason == "CrashLoopBackOff" => {
+            text.push_str(&joined("waits", &[reason]));
+        }
         ContainerState::Waiting { reason, message } => text.push_str(&joined("waits", &[reason, message])),
         ContainerState::Running if container.init => text.push_str("runs"),
         ContainerState::Running => text.push_str("runs and is not ready"),
@@ -246,7 +250,7 @@ mod tests {
         assert_eq!(
             text(health),
             "DaemonSet kube-system/cilium to be ready: pod cilium-x on node cp-0: container agent \
-             (example.org/agent:1) waits: CrashLoopBackOff: no such image; its last exit was 1: Error: no route"
+             (example.org/agent:1) waits: CrashLoopBackOff; its last exit was 1: Error: no route"
         );
     }
 
