@@ -126,10 +126,12 @@ mod tests {
 
     /// Verifies a certificate as the machine of this authority does, now.
     fn verify(authority: &Authority, certificate: &CertificateDer<'_>) -> Result<(), Error> {
+        verifier(authority).verify_client_cert(certificate, &[], UnixTime::now()).map(|_| ())
+    }
+
+    fn verifier(authority: &Authority) -> TalosClientVerifier {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let verifier = TalosClientVerifier::new(vec![authority.certificate().clone()], provider).unwrap();
-        let verified = verifier.verify_client_cert(certificate, &[], UnixTime::now());
-        verified.map(|_| ())
+        TalosClientVerifier::new(vec![authority.certificate().clone()], provider).unwrap()
     }
 
     fn client(authority: &Authority, issued: Timestamp) -> CertificateDer<'static> {
