@@ -2,7 +2,7 @@
 
 use super::gates::{Evaluation, Gate, order};
 use super::spec::Spec;
-use super::step::Step;
+use super::step::{Action, Step};
 use crate::domain::condition::{Status, Verdict};
 
 /// The condition types of a cluster.
@@ -12,19 +12,25 @@ pub const BOOTSTRAPPED: &str = "Bootstrapped";
 /// The addons are installed and healthy.
 pub const READY: &str = "Ready";
 
-/// What a cluster's conditions are. A condition that the flow has not come to yet is not there. `failure` is the text
-/// of the act that failed last, while its gate is not passed.
+/// What a cluster's conditions are, in the order in which they come about. A condition that the flow has not come to
+/// yet is not there. `failure` is the text of the act that failed last, while its gate is not passed.
 #[must_use]
 pub fn verdicts(spec: &Spec, evaluation: &Evaluation, failure: Option<&str>) -> Vec<Verdict> {
-    let mut verdicts = vec![control_plane_ready(spec, evaluation, failure)];
-    let healthy_once = spec.bootstrapped || passed(spec, evaluation, Gate::Healthy);
-    if healthy_once {
-        verdicts.push(Verdict::new(BOOTSTRAPPED, Status::True, "Healthy", "etcd is bootstrapped"));
+    let control_plane_ready = control_plane_ready(evaluation, failure);
+    if !healthy_once(spec, evaluation) {
+        return vec![control_plane_ready];
     }
-    if healthy_once {
-        verdicts.push(ready(spec, evaluation, failure));
-    }
-    verdicts
+    let bootstrapped = Verdict::new(BOOTSTRAPPED, Status::True, "Healthy", "etcd is bootstrapped");
+    vec![bootstrapped, control_plane_ready, ready(spec, evaluation, failure)]
+}
+
+/// The health check passed, now or earlier: that it has to be remembered yet is no concern of the user's.
+fn healthy_once(spec: &Spec, evaluation: &Evaluation) -> bool {
+    spec.bootstrapped || passed(spec, evaluation, Gate::Healthy) || is_to_be_remembered(evaluation)
+}
+
+fn is_to_be_remembered(evaluation: &Evaluation) -> bool {
+    matches!(&evaluation.step, Step::Act(actions) if actions.contains(&Action::RememberBootstrapped))
 }
 
 fn passed(spec: &Spec, evaluation: &Evaluation, gate: Gate) -> bool {
@@ -42,13 +48,14 @@ fn text(evaluation: &Evaluation, failure: Option<&str>) -> String {
     }
 }
 
-fn control_plane_ready(spec: &Spec, evaluation: &Evaluation, failure: Option<&str>) -> Verdict {
+fn control_plane_ready(evaluation: &Evaluation, failure: Option<&str>) -> Verdict {
     let unready =
         |reason| Verdict::new(CONTROL_PLANE_READY, Status::False, reason, text(evaluation, failure));
     match evaluation.gate {
         Some(Gate::Members) => unready("WaitingForInstances"),
         Some(Gate::NetworkInstalled) if failure.is_some() => unready("CiliumInstallFailed"),
         Some(Gate::NetworkHealthy) => unready("AddonNotHealthy"),
+        Some(Gate::Healthy) if is_to_be_remembered(evaluation) => healthy(),
         Some(
             Gate::Configured
             | Gate::Bootstrapped
@@ -58,14 +65,12 @@ fn control_plane_ready(spec: &Spec, evaluation: &Evaluation, failure: Option<&st
             | Gate::Healthy,
         ) => unready("Bootstrapping"),
         Some(Gate::Workers | Gate::CertificatesInstalled | Gate::CertificatesHealthy | Gate::Everything)
-        | None => {
-            debug_assert!(
-                spec.bootstrapped || passed(spec, evaluation, Gate::Healthy),
-                "workers come after health"
-            );
-            Verdict::new(CONTROL_PLANE_READY, Status::True, "Healthy", "the control plane is healthy")
-        }
+        | None => healthy(),
     }
+}
+
+fn healthy() -> Verdict {
+    Verdict::new(CONTROL_PLANE_READY, Status::True, "Healthy", "the control plane is healthy")
 }
 
 fn ready(spec: &Spec, evaluation: &Evaluation, failure: Option<&str>) -> Verdict {

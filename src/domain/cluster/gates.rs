@@ -5,6 +5,7 @@
 use super::observed::{AddonSeen, EtcdService, Observed, Running, Stage};
 use super::spec::{Addon, Member, Role, Spec};
 use super::step::{Action, Blocker, Step, Waiting};
+use crate::domain::names::Uid;
 use crate::domain::seen::Seen;
 
 /// How often an installation is tried before the machine is given up: once, and two more times.
@@ -145,9 +146,11 @@ fn configured(spec: &Spec, seen: &Observed) -> Option<Step> {
         }
     }
     if !actions.is_empty() {
-        return Some(Step::Act(one_change_at_a_time(actions)));
+        let actions = one_change_at_a_time(actions);
+        let underway = changing(&actions).and_then(|changed| others_underway(spec, seen, changed));
+        return Some(underway.map_or(Step::Act(actions), Step::Wait));
     }
-    if spec.etcd.seen {
+    if spec.etcd.seen || seen.etcd.as_ref().is_some_and(|etcd| etcd.present().is_some()) {
         return None;
     }
     let Some(first) = spec.bootstrap_member() else {
@@ -168,6 +171,28 @@ fn one_change_at_a_time(actions: Vec<Action>) -> Vec<Action> {
         news.extend(changes.into_iter().take(1));
     }
     news
+}
+
+/// The machine whose running configuration would be changed.
+fn changing(actions: &[Action]) -> Option<&Uid> {
+    actions.iter().find_map(|action| match action {
+        Action::Reconfigure(uid) => Some(uid),
+        Action::Configure(_)
+        | Action::BootstrapEtcd(_)
+        | Action::RememberEtcd
+        | Action::InstallAddon(_)
+        | Action::RememberBootstrapped => None,
+    })
+}
+
+/// A changed configuration may reboot its machine: while etcd has data to lose, the other control planes are up first.
+fn others_underway(spec: &Spec, seen: &Observed, changed: &Uid) -> Option<Waiting> {
+    if !spec.etcd.seen {
+        return None;
+    }
+    spec.control_planes()
+        .filter(|member| member.uid != *changed)
+        .find_map(|member| waiting_to_run(seen, member))
 }
 
 /// What a machine needs so that it runs its configuration; `None` when it is on its way or there.
@@ -256,11 +281,13 @@ fn bootstrapped(spec: &Spec, seen: &Observed) -> Option<Step> {
             (true, true) => None,
         };
     }
-    let services: Vec<_> = spec
-        .control_planes()
-        .filter(|member| member.installs > 0 || seen.machines.get(&member.uid).is_some_and(is_running))
-        .map(|member| etcd_service(seen, member))
-        .collect();
+    // Given secrets may belong to a cluster that stands: then a machine that this record never configured may hold its
+    // etcd, too.
+    let concerns = |member: &&Member| {
+        spec.secrets_given || member.installs > 0 || seen.machines.get(&member.uid).is_some_and(is_running)
+    };
+    let services: Vec<_> =
+        spec.control_planes().filter(concerns).map(|member| etcd_service(seen, member)).collect();
     let all_empty = !services.is_empty() && services.iter().all(|service| *service == EtcdService::Empty);
     if spec.etcd.seen {
         return Some(if all_empty {

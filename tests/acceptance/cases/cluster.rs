@@ -13,7 +13,7 @@ use crate::rig::Rig;
 
 /// What every cluster says of itself in the end.
 const READY: [&str; 3] =
-    ["ControlPlaneReady=True/Healthy", "Bootstrapped=True/Healthy", "Ready=True/AddonsInstalled"];
+    ["Bootstrapped=True/Healthy", "ControlPlaneReady=True/Healthy", "Ready=True/AddonsInstalled"];
 
 pub(crate) fn cases() -> Vec<Trial> {
     let mut cases = with(&Client::ALL, "three_control_planes_and_two_workers_become_ready", three_and_two);
