@@ -12,3 +12,6 @@ pub mod preflight;
 pub mod quantity;
 pub mod spec;
 pub mod step;
+
+#[cfg(test)]
+mod tests;
