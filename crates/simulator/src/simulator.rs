@@ -95,6 +95,9 @@ impl Simulator {
             nodes: Nodes::default(),
             neighbours: Neighbours::default(),
         };
+        for own in world.fates {
+            site.clusters.set_fate(own.workload, own.fate.into());
+        }
         let started = world.machines.into_iter().map(|machine| {
             let name = machine.name.clone();
             (name, Machine::start(machine, site.clone()))

@@ -121,7 +121,9 @@ impl Authority {
         parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         parameters.use_authority_key_identifier_extension = true;
         let certificate = parameters.signed_by(&key, &self.issuer)?;
-        Ok((certificate.pem(), key.serialize_pem()))
+        // Talos has a label of its own for these keys.
+        let key = key.serialize_pem().replace("PRIVATE KEY", "ED25519 PRIVATE KEY");
+        Ok((certificate.pem(), key))
     }
 }
 

@@ -10,12 +10,15 @@ mod size;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 pub use disk::{Disk, Partition, Transport};
 pub(crate) use machine::hexadecimal;
 pub use machine::{InvalidTalosVersion, Link, LinkKind, MacAddress, Machine, TalosVersion};
 pub use size::{InvalidSize, Size};
+
+use crate::control::PodFate;
+use crate::kubernetes::Workload;
 
 /// Everything a simulator is started with.
 #[derive(Clone, Debug, Deserialize)]
@@ -27,8 +30,22 @@ pub struct World {
     /// Folder of the lab, whose `bin/` holds etcd, kube-apiserver and the others. Default: `$KONTINUUM_LAB`,
     /// else `kontinuum/lab` in `$XDG_CACHE_HOME` (else `~/.cache`).
     pub lab: Option<PathBuf>,
+    /// What happens to the pods of workloads, in all clusters; those not named are healthy.
+    #[serde(default)]
+    pub fates: Vec<WorkloadFate>,
     /// The machines.
     pub machines: Vec<Machine>,
+}
+
+/// What happens to the pods of a workload.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadFate {
+    /// The workload, written `NAMESPACE/NAME`: the controller that owns the pods, or a pod without one.
+    #[serde(deserialize_with = "workload")]
+    pub workload: Workload,
+    /// What happens.
+    pub fate: PodFate,
 }
 
 /// Why a world is not accepted.
@@ -101,7 +118,7 @@ impl World {
     /// A world of these machines, with default folders.
     #[must_use]
     pub fn of(machines: Vec<Machine>) -> Self {
-        Self { data: None, lab: None, machines }
+        Self { data: None, lab: None, fates: Vec::new(), machines }
     }
 
     /// Checks what types alone cannot hold: names and addresses are unique, machines consistent.
@@ -155,6 +172,15 @@ impl World {
     }
 }
 
+/// Reads a workload as `NAMESPACE/NAME`.
+fn workload<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Workload, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let (namespace, name) = text.split_once('/').ok_or_else(|| {
+        serde::de::Error::custom(format!("expected the workload as NAMESPACE/NAME, but got {text:?}"))
+    })?;
+    Ok(Workload { namespace: namespace.to_owned(), name: name.to_owned() })
+}
+
 /// The folder named by an XDG variable, else the given one in the home folder.
 fn base_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
     let named = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -198,6 +224,15 @@ mod tests {
             matches!(listening, Err(WorldError::Taken { what: "listening address", .. })),
             "{listening:?}"
         );
+    }
+
+    #[test]
+    fn pods_have_fates_by_their_workload() {
+        let text = "machines: [{name: a, addresses: [127.0.10.11]}]\nfates:\n- {workload: kube-system/cilium, fate: never-ready}\n- {workload: x/y, fate: {crash-loop: {exit_code: 3}}}\n";
+        let world = World::parse(text).unwrap();
+        assert_eq!(world.fates[0].workload.name, "cilium");
+        assert_eq!(world.fates[1].fate, PodFate::CrashLoop { exit_code: 3 });
+        assert!(World::parse(&text.replace("x/y", "xy")).is_err());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! From a blank machine to a cluster's first member and back.
 
+use base64::Engine;
 use serde_json::{Value, json};
 use simulator::Stage;
+use simulator::configuration::Secret;
 use simulator::events::EventKind;
 
 use crate::lab::{Rack, apply, client, generate, machines};
@@ -23,6 +25,14 @@ async fn a_machine_installs_bootstraps_and_is_blank_again_after_a_reset() {
     assert_eq!((members.code.as_str(), members.text.as_str()), expected);
     let kubeconfig = admin.call("kubeconfig", Value::Null).await;
     assert!(kubeconfig.result.as_str().unwrap().contains("admin@simulated"), "{}", kubeconfig.code);
+
+    let request = json!({"roles": ["os:reader"], "crt_ttl": "60s"});
+    let made = admin.call("machine.MachineService/GenerateClientConfiguration", request).await;
+    let talosconfig = made.result["messages"][0]["talosconfig"].as_str().unwrap();
+    let talosconfig = base64::engine::general_purpose::STANDARD.decode(talosconfig).unwrap();
+    let reader = client(address, Some(&Secret::new(String::from_utf8(talosconfig).unwrap())));
+    assert_eq!(reader.call("version", Value::Null).await.code, "OK");
+    assert_eq!(reader.call("kubeconfig", Value::Null).await.code, "PermissionDenied");
 
     assert_eq!(admin.call("bootstrap", Value::Null).await.code, "OK");
     rack.reaches("a", Stage::Running).await;
