@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 
 use kontinuum::plugin::schema::{AttributeSchema, DefaultValue, Kind};
 
+/// A heading, and which attributes stand below it.
+type Group = (&'static str, fn(&AttributeSchema) -> bool);
+
 /// Who gives an attribute its value, in the order and with the words of the registries' pages.
-const GROUPS: [(&str, fn(&AttributeSchema) -> bool); 3] = [
+const GROUPS: [Group; 3] = [
     ("Required", |one| one.required),
     ("Optional", |one| one.optional),
     ("Read-Only", |one| !one.required && !one.optional),
