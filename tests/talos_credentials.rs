@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod talos_lab;
+mod talos_judge;
 
 use std::sync::LazyLock;
 
@@ -131,5 +131,5 @@ fn judge(bundle: &SecretsBundle, of_clients: &SecretsBundle) -> Value {
         "talosconfig": talosconfig("prod", &["10.0.0.1".to_owned()], &[], &talos).expose(),
         "kubeconfig": kubeconfig("prod", "https://10.0.0.10:6443", &kubernetes).unwrap().expose(),
     });
-    serde_json::from_slice(&talos_lab::run("talos-credentials", request.to_string().as_bytes())).unwrap()
+    serde_json::from_slice(&talos_judge::ask("talos-credentials", request.to_string().as_bytes())).unwrap()
 }

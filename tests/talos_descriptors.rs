@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod talos_lab;
+mod talos_judge;
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use prost_types::{
 #[test]
 fn every_message_enumeration_and_method_is_talos_own() {
     let ours = index(talos_api::FILE_DESCRIPTOR_SET);
-    let talos = index(&talos_lab::run("talos-descriptors", &[]));
+    let talos = index(&talos_judge::ask("talos-descriptors", &[]));
     assert!(ours.len() > 900, "only {} things were compared", ours.len());
     let differences: Vec<String> = ours
         .iter()

@@ -15,7 +15,7 @@ use super::records::lease_name;
 use super::report::{chain, inventory_failed, stopped};
 use crate::clients::inventory::{Inventory, InventoryError, Lease, Stored};
 use crate::clients::kubernetes;
-use crate::clients::talos::{Admin, Maintenance};
+use crate::clients::talos::{Admin, Credentials, Maintenance, Stage};
 use crate::domain::machine_configuration::SecretsBundle;
 use crate::domain::names::{Endpoint, Uid};
 use crate::domain::record::{ClusterRecord, InstanceRecord, Work};
@@ -26,6 +26,9 @@ const DIAL: Duration = Duration::from_secs(5);
 
 /// How often a machine that resets itself is dialled; it is away for minutes at worst.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// A reset that was accepted has stopped the machine's services by then; one that still answers has failed.
+const TELL_AGAIN: Duration = Duration::from_secs(10);
 
 /// Lets a machine go: out of its cluster first, if it is in one, then its claim is dropped. That it is free already
 /// is success.
@@ -120,7 +123,7 @@ pub(super) async fn out_of_cluster(
         .change::<ClusterRecord>(cluster, |record| drop(record.members.remove(&machine.uid)))
         .await
         .map_err(|error| inventory_failed(what, &error))?;
-    match seen_clean(&machine.body, deadline, operation.stop()).await {
+    match seen_clean(&machine.body, &access.talos, deadline, operation.stop()).await {
         Seen::Clean => free(inventory, what, &machine.uid).await,
         Seen::Stopped => Err(stopped(what).into()),
         Seen::Not => {
@@ -282,20 +285,41 @@ pub(super) enum Seen {
     Stopped,
 }
 
-/// Dials until the machine is seen in maintenance mode with its identity.
-pub(super) async fn seen_clean(record: &InstanceRecord, deadline: Instant, stop: &CancellationToken) -> Seen {
+/// Dials until the machine is seen in maintenance mode with its identity. One whose reset failed boots again with all
+/// that is on it (Talos gives up when it can't leave etcd gracefully): by then nobody needs its data, so it is told
+/// again, and not gracefully.
+pub(super) async fn seen_clean(
+    record: &InstanceRecord,
+    credentials: &Credentials,
+    deadline: Instant,
+    stop: &CancellationToken,
+) -> Seen {
     let mut looks = tokio::time::interval(LOOK);
+    let mut told = Instant::now();
     loop {
         tokio::select! {
             () = stop.cancelled() => return Seen::Stopped,
             () = tokio::time::sleep_until(deadline) => return Seen::Not,
             _ = looks.tick() => {}
         }
-        let Ok(machine) = Maintenance::dial_at_once(&record.candidates(), None, DIAL).await else { continue };
-        if machine.discover().await.is_ok_and(|facts| facts.identity() == record.identity()) {
-            return Seen::Clean;
+        if let Ok(machine) = Maintenance::dial_at_once(&record.candidates(), None, DIAL).await {
+            if machine.discover().await.is_ok_and(|facts| facts.identity() == record.identity()) {
+                return Seen::Clean;
+            }
+        } else if told.elapsed() >= TELL_AGAIN && is_up_again(record, credentials).await {
+            told = Instant::now();
         }
     }
+}
+
+/// Tells a machine that is up with its configuration once more to reset itself. Whether it was told.
+async fn is_up_again(record: &InstanceRecord, credentials: &Credentials) -> bool {
+    let Ok(admin) = Admin::dial_at_once(&record.candidates(), credentials, DIAL).await else { return false };
+    let up = admin.status().await.is_ok_and(|status| matches!(status.stage, Stage::Booting | Stage::Running));
+    if up {
+        tracing::warn!(address = %admin.address(), "A machine came back from its reset as it was; telling it again");
+    }
+    up && admin.reset(false).await.is_ok()
 }
 
 /// A machine that was seen clean is as untouched as before; its claim is somebody else's business.

@@ -29,7 +29,7 @@ mod simulator;
 mod tls;
 
 pub use machine::Stage;
-pub use simulator::{MachineStatus, Simulator, StartError};
+pub use simulator::{Deaf, MachineStatus, NoSuchMachine, Simulator, StartError};
 pub use world::World;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -145,7 +145,7 @@ async fn run(path: &std::path::Path, events: Option<PathBuf>, data: Option<PathB
     let simulator = Arc::new(Simulator::start(world, events.as_deref())?);
     let machines = simulator.status().len();
     let running = async {
-        simulator.listening().await;
+        simulator.started().await?;
         say(&format!("simulating {machines} machines; data in {}", simulator.data().display()))?;
         std::future::pending::<Result<(), Failure>>().await
     };

@@ -57,6 +57,16 @@ pub struct NoSuchMachine {
     pub known: Vec<String>,
 }
 
+/// A machine that cannot listen.
+#[derive(Debug, thiserror::Error)]
+#[error("machine {machine}: {message}; is the address one of this host (127/8 is), and free?")]
+pub struct Deaf {
+    /// Its name.
+    pub machine: String,
+    /// Why.
+    pub message: String,
+}
+
 /// A machine as it is now.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MachineStatus {
@@ -112,13 +122,30 @@ impl Simulator {
     }
 
     /// Waits until every powered machine listens. The caller bounds the wait: a machine whose address is taken never
-    /// does, and its failure is among the events.
+    /// does, see [`Simulator::started`].
     pub async fn listening(&self) {
         for machine in self.machines.values().filter(|machine| machine.specification.powered) {
             let mut state = machine.state();
             // The sender lives as long as the machine.
             let _waited = state.wait_for(|state| state.listening.is_some()).await;
         }
+    }
+
+    /// Waits until every powered machine has begun to listen, or one cannot.
+    ///
+    /// # Errors
+    /// The first machine, by name, that cannot listen.
+    pub async fn started(&self) -> Result<(), Deaf> {
+        for (name, machine) in self.machines.iter().filter(|(_, machine)| machine.specification.powered) {
+            let mut state = machine.state();
+            let waited = state.wait_for(|state| state.listening.is_some() || state.deaf.is_some()).await;
+            // The sender lives as long as the machine.
+            let Ok(state) = waited else { continue };
+            if let Some(message) = &state.deaf {
+                return Err(Deaf { machine: name.clone(), message: message.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// The event log.

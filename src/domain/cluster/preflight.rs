@@ -61,7 +61,9 @@ fn memory_problem(subject: &Subject<'_>) -> Option<String> {
         Role::ControlPlane => CONTROL_PLANE_MEMORY,
         Role::Worker => WORKER_MEMORY,
     };
-    (subject.facts.memory_bytes < needed).then(|| {
+    // Firmware that tells no memory modules shows as none: that is unknown, and not too little.
+    let told = subject.facts.memory_bytes > 0;
+    (told && subject.facts.memory_bytes < needed).then(|| {
         format!(
             "it has {} MiB of memory, and Talos wants {} MiB of a {} machine: its health check would never pass",
             subject.facts.memory_bytes >> 20,

@@ -1,10 +1,11 @@
 //! Addons: whether they are there, whether they are healthy, and applying them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
 use super::super::report::chain;
+use super::configuration::is_restricted;
 use super::looks::nodes_by_name;
 use super::world::ClusterWorld;
 use crate::clients::kubernetes::{Cause, Client, Installation, Installed, Reference};
@@ -135,6 +136,25 @@ impl ClusterWorld<'_> {
                 _ => again(text),
             }
         })
+    }
+
+    /// Sets the labels that workers may not set themselves. The texts say which could not be set, and why.
+    pub(super) async fn label_nodes(&self) -> Vec<String> {
+        let Some(kubernetes) = &self.kubernetes else { return Vec::new() };
+        let mut failed = Vec::new();
+        for machine in &self.machines {
+            let restricted = machine.pool.labels.iter().filter(|(key, _)| is_restricted(key));
+            let labels: BTreeMap<String, Option<String>> =
+                restricted.map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
+            if labels.is_empty() {
+                continue;
+            }
+            let hostname = machine.member.hostname.as_str();
+            if let Err(error) = kubernetes.client.set_node_labels(hostname, &labels).await {
+                failed.push(format!("failed to {}", chain(&error)));
+            }
+        }
+        failed
     }
 
     /// Looks at every node, at CoreDNS and at what Cilium runs beyond the control plane.

@@ -12,8 +12,8 @@ use crate::domain::cluster::disk;
 use crate::domain::cluster::spec::Role;
 use crate::domain::machine::{Disk, Facts};
 use crate::domain::machine_configuration::{
-    Contract, DiskSelector, Inputs, InstallTarget, NetworkPlugin, Patch, Role as MachineRole, Secret,
-    SecretsBundle, VirtualAddress, generate, installer_image, patch,
+    Contract, DiskSelector, Inputs, InstallTarget, Managed, NetworkPlugin, Patch, Role as MachineRole,
+    Secret, SecretsBundle, VirtualAddress, generate, installer_image, validate,
 };
 use crate::domain::names::Endpoint;
 
@@ -57,12 +57,20 @@ pub(super) fn configuration(
         ("the pool's config_patches", &machine.pool.patches),
         ("the instance's config_patches", &machine.record.config_patches),
     ];
+    let managed = Managed { network_plugin: parsed.cilium.is_some(), hostname: true };
     let mut configuration = generated;
     for (whose, patches) in layers {
         let read = Patch::parse_all(patches).map_err(|error| format!("read {whose}: {}", chain(&error)))?;
-        let patched =
-            patch(&configuration, &read).map_err(|error| format!("apply {whose}: {}", chain(&error)))?;
+        let patched = managed
+            .patch(&configuration, &read)
+            .map_err(|error| format!("apply {whose}: {}", chain(&error)))?;
+        for warning in patched.warnings {
+            tracing::warn!(machine = %machine.member.name, warning, "A patch does less than it says");
+        }
         configuration = patched.configuration;
+    }
+    if let Some(problem) = validate(&configuration, false).errors.first() {
+        return Err(format!("make a configuration that Talos takes: {problem}"));
     }
     if let Some(problem) = configuration.newer_than(contract).first() {
         return Err(format!("use the patches with machines of contract {contract}: {problem}"));

@@ -125,9 +125,9 @@ async fn reset_all(
         resets.spawn(async move {
             let reset = reset(&machine, &credentials).await;
             let seen = match reset {
-                Ok(()) => seen_clean(&machine.body, deadline, &stop).await,
+                Ok(()) => seen_clean(&machine.body, &credentials, deadline, &stop).await,
                 // Nobody could tell it to reset itself: it is looked for once, since it may be clean already.
-                Err(_) => seen_clean(&machine.body, Instant::now() + DIAL, &stop).await,
+                Err(_) => seen_clean(&machine.body, &credentials, Instant::now() + DIAL, &stop).await,
             };
             (machine, seen, reset.err())
         });

@@ -99,7 +99,8 @@ impl Work<'_> {
                 return Err((errors, Some(world.record.body)));
             }
         }
-        self.note_unfinished(&world, short);
+        let unlabelled = world.label_nodes().await;
+        self.note_unfinished(&world, short, unlabelled);
         let control_planes: Vec<String> =
             world.control_plane_connections().map(|admin| admin.address().to_string()).collect();
         let access = world.access.files(self.what, name, &endpoint, &control_planes).map_err(early)?;
@@ -231,17 +232,21 @@ impl Work<'_> {
     }
 
     /// A shortcoming is a warning now and an update in the next plan.
-    fn note_unfinished(&self, world: &ClusterWorld<'_>, short: bool) {
-        let missing: Vec<String> = if short {
-            shortcomings(&world.spec(), &world.seen).iter().map(ToString::to_string).collect()
+    fn note_unfinished(&self, world: &ClusterWorld<'_>, short: bool, unlabelled: Vec<String>) {
+        let mut missing: Vec<String> = if short {
+            shortcomings(&world.spec(), &world.seen)
+                .iter()
+                .map(|missing| format!("waiting for {missing}"))
+                .collect()
         } else {
             Vec::new()
         };
+        missing.extend(unlabelled);
         let unfinished = (!missing.is_empty()).then(|| missing.join("; "));
         if let Some(missing) = &unfinished {
             self.operation.warn([Diagnostic::warning(
                 "a cluster is Ready, but not everything has joined",
-                format!("{}: still waiting for {missing}. The next apply goes on.", self.what),
+                format!("{}: {missing}. The next apply goes on.", self.what),
             )]);
         }
         let private = Private::of(self.operation);

@@ -7,6 +7,8 @@ mod lookup;
 mod manifest;
 mod order;
 mod scope;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
@@ -65,6 +67,18 @@ pub struct Rendered {
     pub notes: Option<String>,
     /// The manifests as one text, as it stands in a release record.
     pub manifest_text: String,
+}
+
+impl Rendered {
+    /// The hooks of an event in the order in which they run: by weight, then by name.
+    #[must_use]
+    pub fn hooks_for(&self, event: HookEvent) -> Vec<&Hook> {
+        let mut hooks: Vec<&Hook> = self.hooks.iter().filter(|hook| hook.events.contains(&event)).collect();
+        hooks.sort_by(|left, right| {
+            (left.weight, &left.manifest.name).cmp(&(right.weight, &right.manifest.name))
+        });
+        hooks
+    }
 }
 
 /// Renders a chart.

@@ -35,7 +35,7 @@ impl Shared {
         ];
         let capabilities = Object::Capabilities {
             kube_version: capabilities.kube_version.clone(),
-            api_versions: capabilities.api_versions.clone(),
+            api_versions: Rc::new(capabilities.api_versions.iter().map(Value::string).collect()),
         };
         Self { release: map(entries), capabilities: Value::object(capabilities) }
     }

@@ -9,11 +9,10 @@ use crate::render::KubeVersion;
 use crate::version::Version;
 
 /// A structure.
-#[derive(PartialEq)]
 pub(crate) enum Object {
     Capabilities {
         kube_version: KubeVersion,
-        api_versions: Vec<String>,
+        api_versions: Rc<Vec<Value>>,
     },
     KubeVersion(KubeVersion),
     /// The version of Helm that this engine follows.
@@ -24,6 +23,23 @@ pub(crate) enum Object {
         certificate: String,
         key: String,
     },
+}
+
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::KubeVersion(left), Self::KubeVersion(right)) => left == right,
+            (Self::HelmVersion, Self::HelmVersion) => true,
+            (Self::Version(left), Self::Version(right)) => {
+                left == right && left.metadata() == right.metadata()
+            }
+            (
+                Self::Certificate { certificate, key },
+                Self::Certificate { certificate: other_certificate, key: other_key },
+            ) => certificate == other_certificate && key == other_key,
+            (_, _) => std::ptr::eq(self, other),
+        }
+    }
 }
 
 /// The version of Helm that this engine follows, as `.Capabilities.HelmVersion.Version` shows it.
@@ -164,7 +180,7 @@ fn field(object: &Object, name: &str) -> Option<Value> {
             Value::object(Object::KubeVersion(kube_version.clone()))
         }
         (Object::Capabilities { api_versions, .. }, "APIVersions") => {
-            Value::List(ListType::VersionSet, Rc::new(api_versions.iter().map(Value::string).collect()))
+            Value::List(ListType::VersionSet, Rc::clone(api_versions))
         }
         (Object::Capabilities { .. }, "HelmVersion") => Value::object(Object::HelmVersion),
         (Object::KubeVersion(version), "Version") => Value::string(version.version()),

@@ -267,39 +267,47 @@ mod tests {
         Change::Next { apply, reason: "this config change can't be applied in immediate mode".to_owned() }
     }
 
-    fn decide(version: &str, change: &Change, mode: Mode) -> Result<Plan, Status> {
-        plan(version.parse().unwrap(), change, mode.into(), false)
+    fn decide(version: TalosVersion, change: &Change, mode: Mode) -> Result<Plan, Status> {
+        plan(version, change, mode.into(), false)
+    }
+
+    fn now() -> TalosVersion {
+        TalosVersion::default()
+    }
+
+    fn old() -> TalosVersion {
+        "v1.12.4".parse().unwrap()
     }
 
     #[test]
     fn a_first_configuration_is_applied_without_a_reboot_whatever_was_asked() {
         for mode in [Mode::Auto, Mode::NoReboot, Mode::Reboot] {
-            let plan = decide("v1.13.9", &FIRST, mode).unwrap();
+            let plan = decide(now(), &FIRST, mode).unwrap();
             assert_eq!((plan.mode, plan.act), (Mode::NoReboot.into(), Act::Configure), "{mode:?}");
         }
-        let lone = decide("v1.13.9", &Change::First { complete: false }, Mode::Auto).unwrap();
+        let lone = decide(now(), &Change::First { complete: false }, Mode::Auto).unwrap();
         assert_eq!(lone.act, Act::Nothing);
     }
 
     #[test]
     fn maintenance_mode_up_to_1_12_refuses_what_it_cannot_do() {
-        let refused = decide("v1.12.4", &FIRST, Mode::NoReboot).unwrap_err();
+        let refused = decide(old(), &FIRST, Mode::NoReboot).unwrap_err();
         assert_eq!(refused.code(), Code::Unimplemented);
         assert_eq!(
             refused.message(),
             "apply configuration --mode='no-reboot' is not supported in maintenance mode"
         );
-        assert_eq!(decide("v1.12.4", &FIRST, Mode::Try).unwrap().act, Act::Configure);
+        assert_eq!(decide(old(), &FIRST, Mode::Try).unwrap().act, Act::Configure);
     }
 
     #[test]
     fn auto_takes_the_reboot_that_no_reboot_refuses() {
         let change = next(Apply::Reboot);
-        let auto = decide("v1.13.9", &change, Mode::Auto).unwrap();
+        let auto = decide(now(), &change, Mode::Auto).unwrap();
         assert_eq!((auto.mode, auto.act), (Mode::Reboot.into(), Act::Reboot));
         assert!(auto.reason.starts_with(": this config change"), "{}", auto.reason);
-        assert_eq!(decide("v1.13.9", &change, Mode::NoReboot).unwrap_err().code(), Code::InvalidArgument);
-        assert_eq!(decide("v1.13.9", &next(Apply::Live), Mode::Auto).unwrap().act, Act::Live);
+        assert_eq!(decide(now(), &change, Mode::NoReboot).unwrap_err().code(), Code::InvalidArgument);
+        assert_eq!(decide(now(), &next(Apply::Live), Mode::Auto).unwrap().act, Act::Live);
     }
 
     #[test]

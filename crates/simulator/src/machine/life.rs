@@ -264,11 +264,15 @@ impl Life {
         match Listener::open(address, acceptance, mutual, api::gate(boot, mutual)).await {
             Ok(listener) => {
                 self.listener = Some(listener);
-                boot.machine.state.send_modify(|state| state.listening = Some(address));
+                boot.machine.state.send_modify(|state| {
+                    (state.listening, state.deaf) = (Some(address), None);
+                });
                 boot.machine.record(EventKind::Listening { address, mutual });
             }
             Err(error) => {
-                boot.fail(&format!("service[apid](Failed): failed to listen on {address}: {error}"))
+                let message = format!("failed to listen on {address}: {error}");
+                boot.fail(&format!("service[apid](Failed): {message}"));
+                boot.machine.state.send_modify(|state| state.deaf = Some(message));
             }
         }
     }

@@ -54,6 +54,8 @@ pub(crate) struct State {
     pub(crate) stage: Stage,
     /// Where the API listens, if it does.
     pub(crate) listening: Option<SocketAddr>,
+    /// Why it doesn't, if it tried.
+    pub(crate) deaf: Option<String>,
     /// Counts boots.
     pub(crate) boots: u64,
 }
@@ -102,7 +104,7 @@ impl Machine {
             clock: Clock(Arc::clone(&faults)),
             address: Mutex::new(specification.listener().ip()),
             failed_installation: Mutex::default(),
-            state: watch::Sender::new(State { stage: Stage::Off, listening: None, boots: 0 }),
+            state: watch::Sender::new(State { stage: Stage::Off, listening: None, deaf: None, boots: 0 }),
             specification,
             site,
             faults,

@@ -108,6 +108,8 @@ fn is_plain_start(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use serde_json::json;
 
     use super::print;
@@ -119,6 +121,15 @@ mod tests {
         assert_eq!(print(&value), text);
         assert_eq!(print(&json!({"unmetConditions": [], "tags": {}})), "unmetConditions: []\ntags: {}\n");
         assert_eq!(print(&json!("unknown")), "unknown\n");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_printed_is_read_back_as_it_was(text in "[ -~\n\t]{0,12}", number: i32, flag: bool) {
+            let value = json!({"text": text, "list": [text, number, {"flag": flag, "none": null}], "map": {"a": {}}});
+            let back: serde_json::Value = serde_saphyr::from_str(&print(&value)).unwrap();
+            proptest::prop_assert_eq!(back, value);
+        }
     }
 
     #[test]

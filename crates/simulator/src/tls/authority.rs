@@ -29,6 +29,11 @@ pub(crate) enum AuthorityError {
     /// The certificate is malformed.
     #[error("failed to parse a certificate authority's certificate: {0}")]
     Certificate(String),
+    /// The key is of another certificate; Go refuses to sign with it.
+    #[error(
+        "failed to sign the server's certificate: the private key doesn't match the authority's public key"
+    )]
+    Mismatch,
     /// Key or signature does not work.
     #[error("failed to sign the server's certificate")]
     Signing(#[from] rcgen::Error),
@@ -72,8 +77,11 @@ impl Authority {
         if let Some(identifier) = identifier {
             parameters.key_identifier_method = KeyIdMethod::PreSpecified(identifier);
         }
-        let issuer = Issuer::new(parameters, KeyPair::from_pem(key)?);
-        Ok(Self { certificate, issuer })
+        let key = KeyPair::from_pem(key)?;
+        if key.public_key_raw() != parsed.public_key().subject_public_key.data.as_ref() {
+            return Err(AuthorityError::Mismatch);
+        }
+        Ok(Self { issuer: Issuer::new(parameters, key), certificate })
     }
 
     /// Its certificate.
@@ -167,5 +175,40 @@ fn printable(text: &str) -> DnValue {
     match text.try_into() {
         Ok(printable) => DnValue::PrintableString(printable),
         Err(_) => DnValue::Utf8String(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// An authority as Talos makes it: certificate and key, PEM.
+    pub(in crate::tls) fn generated() -> (String, String) {
+        let key = KeyPair::generate_for(&PKCS_ED25519).unwrap();
+        let mut parameters = parameters(Timestamp::now());
+        parameters.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        parameters.distinguished_name.push(DnType::OrganizationName, printable("talos"));
+        (parameters.self_signed(&key).unwrap().pem(), key.serialize_pem())
+    }
+
+    #[test]
+    fn a_key_of_another_certificate_signs_nothing() {
+        let (certificate, key) = generated();
+        assert!(Authority::from_pem(&certificate, &key).is_ok());
+        let (_, other) = generated();
+        let refused = Authority::from_pem(&certificate, &other);
+        assert!(matches!(refused, Err(AuthorityError::Mismatch)), "{refused:?}");
+    }
+
+    #[test]
+    fn what_it_signs_names_it_as_it_names_itself() {
+        let (certificate, key) = generated();
+        let authority = Authority::from_pem(&certificate, &key).unwrap();
+        let (server, _) = authority.issue_server(Names::default(), Timestamp::now()).unwrap();
+        let (_, server) = X509Certificate::from_der(&server).unwrap();
+        let (_, own) = X509Certificate::from_der(authority.certificate()).unwrap();
+        assert_eq!(server.issuer().as_raw(), own.subject().as_raw());
     }
 }

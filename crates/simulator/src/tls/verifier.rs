@@ -105,3 +105,55 @@ fn is_for_clients_only(certificate: &CertificateDer<'_>) -> bool {
         || !usage.other.is_empty();
     usage.client_auth && !others
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use jiff::{SignedDuration, Timestamp};
+    use rustls::pki_types::pem::PemObject;
+
+    use super::super::authority::tests::generated;
+    use super::super::{Authority, Names};
+    use super::*;
+
+    const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
+    fn authority() -> Authority {
+        let (certificate, key) = generated();
+        Authority::from_pem(&certificate, &key).unwrap()
+    }
+
+    /// Verifies a certificate as the machine of this authority does, now.
+    fn verify(authority: &Authority, certificate: &CertificateDer<'_>) -> Result<(), Error> {
+        verifier(authority).verify_client_cert(certificate, &[], UnixTime::now()).map(|_| ())
+    }
+
+    fn verifier(authority: &Authority) -> TalosClientVerifier {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        TalosClientVerifier::new(vec![authority.certificate().clone()], provider).unwrap()
+    }
+
+    fn client(authority: &Authority, issued: Timestamp) -> CertificateDer<'static> {
+        let (pem, _) = authority.issue_client(&["os:admin".to_owned()], issued, HOUR).unwrap();
+        CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()
+    }
+
+    fn alert(refused: Result<(), Error>) -> rustls::AlertDescription {
+        let Err(Error::InvalidCertificate(reason)) = refused else { panic!("{refused:?}") };
+        reason.into()
+    }
+
+    #[test]
+    fn each_fault_of_a_certificate_has_talos_own_alert() {
+        use rustls::AlertDescription::{BadCertificate, CertificateExpired, UnknownCA};
+        let own = authority();
+        let now = Timestamp::now();
+        assert_eq!(verify(&own, &client(&own, now)), Ok(()));
+        assert_eq!(alert(verify(&own, &client(&authority(), now))), UnknownCA);
+        assert_eq!(alert(verify(&own, &client(&own, now - HOUR - HOUR))), CertificateExpired);
+        assert_eq!(alert(verify(&own, &client(&own, now + HOUR))), CertificateExpired);
+        let (server, _) = own.issue_server(Names::default(), now).unwrap();
+        assert_eq!(alert(verify(&own, &server)), BadCertificate);
+    }
+}

@@ -21,9 +21,9 @@ async fn a_lost_reply_is_a_carried_out_call_and_a_broken_connection() {
     let applied = client(address, None).call("apply", apply(&generated.control_plane)).await;
     assert_eq!(applied.code, "Unavailable", "{applied:?}");
     rack.listens_mutually("a", 2).await;
-    let lost = rack.simulator.events().history().into_iter().find_map(|event| match event.kind {
-        EventKind::Request { fault: Some(fault), code, .. } => Some((fault, code.to_string())),
-        _ => None,
+    let lost = rack.simulator.events().history().into_iter().find_map(|event| {
+        let EventKind::Request { fault: Some(fault), code, .. } = event.kind else { return None };
+        Some((fault, code.to_string()))
     });
     assert_eq!(lost, Some(("drop-reply", "OK".to_owned())));
 }

@@ -198,8 +198,9 @@ fn summary(name: &str, outcome: &Outcome) -> String {
         "version" => {
             let message = &outcome.result["messages"][0];
             let platform = &message["platform"];
-            let rbac =
-                message["features"]["rbac"].as_bool().map_or("unset".to_owned(), |rbac| rbac.to_string());
+            let rbac = message["features"]["rbac"]
+                .as_bool()
+                .map_or_else(|| "unset".to_owned(), |rbac| rbac.to_string());
             let tag = text(&message["version"]["tag"]);
             format!(
                 "OK tag={tag} platform={}/{} rbac={rbac}",
