@@ -84,10 +84,9 @@ fn judge_one(pool: &Uid, spec: &PoolRecord, machine: &Machine, owners: &Owners) 
         return Candidacy::Fenced(left_behind.clone());
     }
     let identity = record.facts.as_ref().and_then(|facts| facts.identity());
-    if let Some(first) = identity.and_then(|identity| owners.get(&identity).cloned()) {
-        if first != machine.name {
-            return Candidacy::SameMachineAs(first);
-        }
+    let first = identity.and_then(|identity| owners.get(&identity).cloned());
+    if let Some(first) = first.filter(|first| *first != machine.name) {
+        return Candidacy::SameMachineAs(first);
     }
     if spec.require_discovered && !is_discovered(record) { Candidacy::Undiscovered } else { Candidacy::Free }
 }

@@ -56,10 +56,9 @@ impl Private {
 
     /// Keeps it, if it changed: Read must echo what it did not change byte for byte.
     pub(super) fn keep<D>(&self, operation: &Operation<D>) {
-        if *self != Self::of(operation) || operation.private().is_empty() {
-            if let Ok(bytes) = serde_json::to_vec(self) {
-                operation.set_private(bytes);
-            }
+        let changed = *self != Self::of(operation) || operation.private().is_empty();
+        if changed && let Ok(bytes) = serde_json::to_vec(self) {
+            operation.set_private(bytes);
         }
     }
 }

@@ -128,13 +128,12 @@ impl ClusterWorld<'_> {
         let client = kubernetes.client.clone();
         client.install(&installation).await.map(drop).map_err(|error| {
             let text = chain(&error);
-            match error.cause() {
-                Cause::Invalid(_) | Cause::NotOurs(_) | Cause::FieldConflicts(_) | Cause::Chart(_) => {
-                    last(text)
-                }
-                // Among these is 403, which a new API server says until its own roles are there.
-                _ => again(text),
-            }
+            // Not among these is 403, which a new API server says until its own roles are there.
+            let refused = matches!(
+                error.cause(),
+                Cause::Invalid(_) | Cause::NotOurs(_) | Cause::FieldConflicts(_) | Cause::Chart(_)
+            );
+            if refused { last(text) } else { again(text) }
         })
     }
 
@@ -166,10 +165,10 @@ impl ClusterWorld<'_> {
             Err(error) => Seen::Unknown(format!("failed to {}", chain(&error))),
         });
         let mut objects = vec![Reference::namespaced("apps/v1", "Deployment", "kube-system", "coredns")];
-        if let Some(Ok(wanted)) = self.wanted(Addon::Cilium) {
-            if let Ok(Some(found)) = client.installed(&wanted.namespace, &wanted.name).await {
-                objects.extend(found.objects);
-            }
+        if let Some(Ok(wanted)) = self.wanted(Addon::Cilium)
+            && let Ok(Some(found)) = client.installed(&wanted.namespace, &wanted.name).await
+        {
+            objects.extend(found.objects);
         }
         self.seen.rest_unhealthy = match client.workloads(&objects).await {
             Err(error) => Some(format!("failed to {}", chain(&error))),

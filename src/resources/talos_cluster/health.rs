@@ -54,9 +54,9 @@ impl ClusterWorld<'_> {
         for admin in self.control_plane_connections() {
             member_health(admin).await?;
         }
-        let booting = self.seen.machines.iter().find_map(|(uid, stage)| match stage {
-            Stage::Running(Running { stage, .. }) if stage != "running" => Some((uid, stage.clone())),
-            _ => None,
+        let booting = self.seen.machines.iter().find_map(|(uid, stage)| {
+            let Stage::Running(Running { stage, .. }) = stage else { return None };
+            (stage != "running").then(|| (uid, stage.clone()))
         });
         match booting.and_then(|(uid, stage)| Some((self.machine(uid)?, stage))) {
             Some((machine, stage)) => Err(format!("machine {} is in stage {stage}", machine.member.name)),
@@ -67,10 +67,8 @@ impl ClusterWorld<'_> {
     /// Whether every control plane has the check that knows clusters without Talos' own network plugin.
     fn runs_own_check(&self) -> bool {
         self.machines.iter().filter(|machine| machine.member.role == Role::ControlPlane).all(|machine| {
-            match self.seen.machines.get(&machine.member.uid) {
-                Some(Stage::Running(running)) => running.version.minor() >= 13,
-                _ => false,
-            }
+            let stage = self.seen.machines.get(&machine.member.uid);
+            matches!(stage, Some(Stage::Running(running)) if running.version.minor() >= 13)
         })
     }
 

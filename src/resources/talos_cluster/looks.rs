@@ -106,36 +106,28 @@ impl ClusterWorld<'_> {
         self.seen.machines.insert(uid.clone(), stage);
     }
 
-    /// Adds what this process remembers: a machine that took its configuration just now is on its way.
+    /// Adds what this process remembers: a machine that took its configuration just now is on its way, and one that
+    /// has been silent for long wants somebody to look at it.
     fn with_memory(&mut self, uid: &Uid, stage: Stage) -> Stage {
         let now = Instant::now();
-        let gone = matches!(stage, Stage::Unreachable { .. });
-        if !gone {
-            self.silent_since.remove(uid);
-        }
-        let since = if gone { *self.silent_since.entry(uid.clone()).or_insert(now) } else { now };
-        let Some(applied) = self.applied.get_mut(uid) else {
-            return match stage {
-                Stage::Unreachable { why, .. } => {
-                    Stage::Unreachable { why, long: now.duration_since(since) > LONG }
-                }
-                other => other,
+        let applied = self.applied.get_mut(uid);
+        if let Stage::Unreachable { why, .. } = stage {
+            let silent_since = *self.silent_since.entry(uid.clone()).or_insert(now);
+            let Some(applied) = applied else {
+                return Stage::Unreachable { why, long: now.duration_since(silent_since) > LONG };
             };
-        };
-        match stage {
-            Stage::Maintenance { .. } if !applied.left && now.duration_since(applied.at) < LEAVES_WITHIN => {
-                Stage::Installing
-            }
-            Stage::Unreachable { why, .. } => {
-                applied.left = true;
-                let long = now.duration_since(applied.at.max(since)) > LONG;
-                if long { Stage::Unreachable { why, long } } else { Stage::Installing }
-            }
-            other => {
-                applied.left = true;
-                other
-            }
+            applied.left = true;
+            let long = now.duration_since(applied.at.max(silent_since)) > LONG;
+            return if long { Stage::Unreachable { why, long } } else { Stage::Installing };
         }
+        self.silent_since.remove(uid);
+        let Some(applied) = applied else { return stage };
+        let is_maintenance = matches!(stage, Stage::Maintenance { .. });
+        if is_maintenance && !applied.left && now.duration_since(applied.at) < LEAVES_WITHIN {
+            return Stage::Installing;
+        }
+        applied.left = true;
+        stage
     }
 
     /// Asks any control plane that runs etcd for its members.

@@ -54,9 +54,8 @@ impl Cluster {
     /// Parses what is known; an unknown value counts as not given and is no error.
     pub(super) fn parse(&self) -> Result<Parsed, Diagnostics> {
         let mut wrong = Diagnostics::new();
-        let name = parsed(&mut wrong, Path::new("name"), &self.name, |text| Label::parse(text));
-        let endpoint =
-            parsed(&mut wrong, Path::new("endpoint"), &self.endpoint, |text| Endpoint::parse(text));
+        let name = parsed(&mut wrong, Path::new("name"), &self.name, Label::parse);
+        let endpoint = parsed(&mut wrong, Path::new("endpoint"), &self.endpoint, Endpoint::parse);
         let vip = parsed(&mut wrong, Path::new("vip"), &self.vip, |text| {
             text.parse::<IpAddr>().map_err(|_| NotAnAddress(text.to_owned()))
         });
@@ -67,10 +66,10 @@ impl Cluster {
             parsed(&mut wrong, Path::new("kubernetes_version"), &self.kubernetes_version, |text| {
                 Version::parse(text, "1.36.3")
             });
-        if let (Some(talos), Some(kubernetes)) = (&talos, &kubernetes) {
-            if let Err(error) = check_pair(talos, kubernetes) {
-                wrong.push(refused(Path::new("kubernetes_version"), &error));
-            }
+        if let (Some(talos), Some(kubernetes)) = (&talos, &kubernetes)
+            && let Err(error) = check_pair(talos, kubernetes)
+        {
+            wrong.push(refused(Path::new("kubernetes_version"), &error));
         }
         let patches = patches(&mut wrong, &Path::root(), &self.config_patches);
         let control_plane = self.parse_control_plane(&mut wrong);

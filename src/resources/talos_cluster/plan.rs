@@ -54,9 +54,10 @@ fn defaulted(given: AddonModel, kept: Option<AddonModel>, version: &'static str)
         (given, _) => given,
     };
     AddonModel {
-        enabled: match given.enabled {
-            Attr::Null => kept.enabled.known().copied().unwrap_or(true).into(),
-            given => given,
+        enabled: if given.enabled.is_null() {
+            kept.enabled.known().copied().unwrap_or(true).into()
+        } else {
+            given.enabled
         },
         version: or(given.version, kept.version, version),
         values: given.values,
@@ -127,14 +128,14 @@ fn refuse_what_cannot_change(prior: &Cluster, planned: &Cluster) -> Result<(), D
             .and_then(|plane| plane.pool.known().cloned())
             .map(|pool: PoolReference| pool.uid)
     };
-    if let (Some(Attr::Known(before)), Some(after)) = (uid(prior), uid(planned)) {
-        if after.is_unknown() || after.known().is_some_and(|after| *after != before) {
-            refuse(
-                Path::new("control_plane").attribute("pool"),
-                "the control plane's pool of a cluster cannot be exchanged",
-                "Its machines hold etcd. Change the pool in place (`replicas`, `instances`), one machine after another.",
-            );
-        }
+    if let (Some(Attr::Known(before)), Some(after)) = (uid(prior), uid(planned))
+        && (after.is_unknown() || after.known().is_some_and(|after| *after != before))
+    {
+        refuse(
+            Path::new("control_plane").attribute("pool"),
+            "the control plane's pool of a cluster cannot be exchanged",
+            "Its machines hold etcd. Change the pool in place (`replicas`, `instances`), one machine after another.",
+        );
     }
     let enabled = |addon: &Attr<AddonModel>| addon.known().and_then(|addon| addon.enabled.known().copied());
     if enabled(&prior.cilium) != enabled(&planned.cilium) && enabled(&planned.cilium).is_some() {

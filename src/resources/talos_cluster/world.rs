@@ -265,10 +265,10 @@ impl World for ClusterWorld<'_> {
             Action::RememberBootstrapped => self.remember(|record| record.bootstrapped = true).await,
         };
         self.failure = done.as_ref().err().map(|error| format!("failed to {}", error.text));
-        if self.failure.is_some() {
-            if let Some(evaluation) = self.evaluation.clone() {
-                self.note_conditions(&evaluation).await;
-            }
+        if self.failure.is_some()
+            && let Some(evaluation) = self.evaluation.clone()
+        {
+            self.note_conditions(&evaluation).await;
         }
         done
     }
