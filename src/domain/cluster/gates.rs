@@ -371,7 +371,7 @@ fn api_server(seen: &Observed) -> Option<Step> {
     missing(&seen.endpoint).map(|why| Step::Wait(Waiting::Endpoint { why }))
 }
 
-fn addon<'a>(addon: Addon, seen: &'a Observed) -> Result<&'a AddonSeen, Step> {
+fn addon(addon: Addon, seen: &Observed) -> Result<&AddonSeen, Step> {
     seen.addons.get(&addon).ok_or_else(|| {
         Step::Wait(Waiting::AddonUnknown { addon, why: "it was not looked at yet".to_owned() })
     })
