@@ -304,7 +304,8 @@ impl Life {
         }
         let node = self.boot.node();
         self.boot.take_node(None);
-        if let Some(node) = node.filter(|_| in_order) {
+        // Waited for even at the loss of power: what is left of one boot must not hold the ports of the next.
+        if let Some(node) = node {
             node.stop().await;
         }
     }
