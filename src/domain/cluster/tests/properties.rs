@@ -19,10 +19,8 @@ fn role(spec: &Spec, uid: &Uid) -> Option<Role> {
 }
 
 fn etcd_says(seen: &Observed, uid: &Uid) -> Option<EtcdService> {
-    match seen.machines.get(uid)? {
-        Stage::Running(running) => Some(running.etcd.clone()),
-        _ => None,
-    }
+    let Stage::Running(running) = seen.machines.get(uid)? else { return None };
+    Some(running.etcd.clone())
 }
 
 /// Whether a look leaves nothing to be done or waited for, said without the gates.
