@@ -2,6 +2,7 @@
 
 mod archive;
 pub(crate) mod dependencies;
+mod fields;
 mod ignore;
 mod load;
 mod metadata;

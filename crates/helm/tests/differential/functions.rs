@@ -137,6 +137,35 @@ o: {{ mustToToml (dict "k" "v") | quote }}
     .agrees();
 }
 
+/// What our engine generates for a template of one line.
+fn generated(line: &str) -> String {
+    let text = Inline::of(&format!("text: {line}\n")).ours();
+    text.lines().find_map(|line| line.strip_prefix("text: ")).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn go_accepts_our_certificates_and_keys() {
+    for ca in [
+        r#"genCA "an authority" 30"#,
+        r#"genCAWithKey "ü" 1 (genPrivateKey "ecdsa")"#,
+        r#"genCAWithKey "e" 20000 (genPrivateKey "ed25519")"#,
+        r#"genSelfSignedCert "self" (list "10.0.0.1" "fd00::1") (list "a.b" "*.c") 30"#,
+        r#"genSignedCert "cn" (list "10.0.0.1") (list "a.b") 30 (genCA "ca" 30)"#,
+    ] {
+        let line = format!("{{{{ $ca := {ca} }}}}{{{{ $ca.Cert | b64enc }}}},{{{{ $ca.Key | b64enc }}}}");
+        let pair = generated(&line);
+        let (certificate, key) = pair.split_once(',').expect("a certificate and a key");
+        Inline::lines(
+            r#"
+- {{ $ca := buildCustomCert .Values.certificate .Values.key }}{{ $ca.Cert | sha256sum }} {{ $ca.Key | sha256sum }}
+- {{ (genSignedCert "leaf" nil (list "x.y") 1 $ca).Cert | regexFind "BEGIN [A-Z ]+" }}
+"#,
+        )
+        .values(&format!("certificate: {certificate}\nkey: {key}"))
+        .agrees();
+    }
+}
+
 #[test]
 fn random_and_secret_functions_have_the_right_form() {
     Inline::lines(

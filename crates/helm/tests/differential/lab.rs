@@ -251,6 +251,11 @@ impl Inline {
         self
     }
 
+    /// What we render.
+    pub(crate) fn ours(&self) -> String {
+        self.case(Case::ours).unwrap_or_else(|error| panic!("we refuse: {error}"))
+    }
+
     /// Both render alike.
     #[track_caller]
     pub(crate) fn agrees(&self) {
