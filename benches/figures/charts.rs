@@ -33,7 +33,8 @@ pub(crate) fn measure(table: &mut Table) {
 
 /// In this process, from the archive's bytes to the manifests.
 fn render(name: &str, chart: &Path) -> Result<Duration, String> {
-    let bytes = std::fs::read(chart).map_err(|error| format!("{}: {error}; run `make lab`", chart.display()))?;
+    let bytes =
+        std::fs::read(chart).map_err(|error| format!("{}: {error}; run `make lab`", chart.display()))?;
     let start = Instant::now();
     let chart = helm::Chart::from_archive(&bytes).map_err(|error| error.to_string())?;
     let release = helm::Release {

@@ -16,7 +16,8 @@ const WANTED: usize = 20;
 pub(crate) fn measure(table: &mut Table) {
     let what = "64 pools claim of 10,000 machines";
     let budget = "no double claim";
-    let measured = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(InventoryErrorText::of);
+    let measured =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(InventoryErrorText::of);
     let measured = measured.and_then(|runtime| runtime.block_on(race()));
     match measured {
         Ok((time, claimed)) => {
@@ -40,7 +41,9 @@ async fn race() -> Result<(Duration, usize), InventoryErrorText> {
     let path = folder.path().join("inventory.db");
     let open = || -> Result<Inventory, InventoryErrorText> {
         let text = path.to_str().ok_or_else(|| InventoryErrorText::of("the folder's name is no text"))?;
-        Ok(Inventory::new(Location::choose(Some(text), &Environment::default()).map_err(InventoryErrorText::of)?))
+        Ok(Inventory::new(
+            Location::choose(Some(text), &Environment::default()).map_err(InventoryErrorText::of)?,
+        ))
     };
     let inventory = open()?;
     let mut uids = Vec::new();

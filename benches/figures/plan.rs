@@ -15,7 +15,8 @@ const BUDGET: &str = "<= 2x terraform_data";
 pub(crate) fn measure(table: &mut Table) {
     match run() {
         Ok((ours, theirs)) => {
-            let against = format!("terraform_data {}: {}", spread(theirs.clone()), ratio(ours.clone(), theirs));
+            let against =
+                format!("terraform_data {}: {}", spread(theirs.clone()), ratio(ours.clone(), theirs));
             table.row(WHAT, spread(ours), against, BUDGET);
         }
         Err(error) => table.row(WHAT, format!("failed: {error}"), String::new(), BUDGET),
@@ -38,14 +39,18 @@ fn run() -> std::io::Result<(Vec<Duration>, Vec<Duration>)> {
     std::fs::create_dir_all(&data)?;
     std::fs::write(
         data.join("main.tf"),
-        format!("resource \"terraform_data\" \"node\" {{\n  count = {COUNT}\n  input = \"node-${{count.index}}\"\n}}\n"),
+        format!(
+            "resource \"terraform_data\" \"node\" {{\n  count = {COUNT}\n  input = \"node-${{count.index}}\"\n}}\n"
+        ),
     )?;
     let program = Path::new(env!("CARGO_BIN_EXE_terraform-provider-kontinuum"));
     let here = program.parent().unwrap_or(program).display();
     let rc = folder.path().join("rc");
     std::fs::write(
         &rc,
-        format!("provider_installation {{\n  dev_overrides {{ \"kontinuum/kontinuum\" = \"{here}\" }}\n  direct {{}}\n}}\n"),
+        format!(
+            "provider_installation {{\n  dev_overrides {{ \"kontinuum/kontinuum\" = \"{here}\" }}\n  direct {{}}\n}}\n"
+        ),
     )?;
     for module in [&instances, &data] {
         tofu(module, &rc, &["apply", "-auto-approve", "-parallelism=200"])?;
@@ -73,5 +78,9 @@ fn tofu(module: &Path, rc: &Path, arguments: &[&str]) -> std::io::Result<Duratio
         return Ok(start.elapsed());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(std::io::Error::other(format!("tofu {}: {}", arguments[0], said.lines().take(6).collect::<Vec<_>>().join(" "))))
+    Err(std::io::Error::other(format!(
+        "tofu {}: {}",
+        arguments[0],
+        said.lines().take(6).collect::<Vec<_>>().join(" ")
+    )))
 }

@@ -17,7 +17,9 @@ pub(crate) fn measure(table: &mut Table) {
                 times.push(time);
                 memory = memory.max(resident);
             }
-            Err(error) => return table.row("start to handshake", format!("failed: {error}"), String::new(), "5 ms"),
+            Err(error) => {
+                return table.row("start to handshake", format!("failed: {error}"), String::new(), "5 ms");
+            }
         }
     }
     let against = "terraform-provider-talos 0.11: 22 ms, 51 MiB, 73 MB";
@@ -47,5 +49,9 @@ fn once() -> std::io::Result<(Duration, u64)> {
     let resident = resident.split_whitespace().next().and_then(|text| text.parse().ok()).unwrap_or(0);
     child.kill()?;
     child.wait()?;
-    if line.starts_with("1|6|") { Ok((time, resident)) } else { Err(std::io::Error::other("no handshake line")) }
+    if line.starts_with("1|6|") {
+        Ok((time, resident))
+    } else {
+        Err(std::io::Error::other("no handshake line"))
+    }
 }

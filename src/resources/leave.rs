@@ -27,6 +27,10 @@ const DIAL: Duration = Duration::from_secs(5);
 /// How often a machine that resets itself is dialled; it is away for minutes at worst.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How long pods get to leave a node: longer than most grace periods, and bounded, since a disruption budget may hold
+/// one for ever.
+const DRAIN: Duration = Duration::from_secs(90);
+
 /// A reset that was accepted has stopped the machine's services by then; one that still answers has failed.
 const TELL_AGAIN: Duration = Duration::from_secs(10);
 
@@ -42,16 +46,27 @@ pub(super) async fn machine(
     let inventory = &clients.inventory;
     let failed = |error: InventoryError| inventory_failed(what, &error);
     let found = inventory.find_by_uid::<InstanceRecord>(uid).await.map_err(failed)?;
-    let Some(found) = found else { return Ok(()) };
-    if let Work::Configured { cluster, .. } = found.body.work.clone() {
-        let lease = Lease::take(inventory, &lease_name(&cluster)).await.map_err(failed)?;
+    let Some(first) = found else { return Ok(()) };
+    if let Work::Configured { cluster, .. } = first.body.work {
+        // Its cluster may be in work in this very apply, where nothing tells the order (imported resources).
+        let lease = Lease::wait(inventory, &lease_name(&cluster), limit).await.map_err(failed)?;
+        let found = inventory.find_by_uid::<InstanceRecord>(uid).await.map_err(failed)?;
+        let found = found.filter(|found| matches!(found.body.work, Work::Configured { .. }));
+        let Some(found) = found else {
+            lease.release().await.map_err(failed)?;
+            return drop_claim(inventory, uid).await.map_err(failed);
+        };
         let left = out_of_cluster(clients, what, &found, &cluster, limit, operation).await;
         if let Err(error) = lease.release().await {
             tracing::warn!(error = %error, "Failed to give back a lease; it ends by itself");
         }
         left?;
     }
-    inventory.change::<InstanceRecord>(uid, |record| record.claim = None).await.map(drop).map_err(failed)
+    drop_claim(inventory, uid).await.map_err(failed)
+}
+
+async fn drop_claim(inventory: &Inventory, uid: &Uid) -> Result<(), InventoryError> {
+    inventory.change::<InstanceRecord>(uid, |record| record.claim = None).await.map(drop)
 }
 
 /// Takes a machine out of its cluster. The caller holds the cluster's lease.
@@ -228,10 +243,22 @@ async fn drain(what: &str, client: &kubernetes::Client, hostname: &str, operatio
     if let Err(error) = client.cordon(hostname).await {
         tracing::warn!(error = chain(&error), hostname, "Failed to cordon a node that leaves");
     }
-    let left = match client.drain(hostname).await {
-        Ok(drained) if drained.is_complete() => return,
-        Ok(drained) => format!("{drained:?}"),
-        Err(error) => format!("failed to {}", chain(&error)),
+    let deadline = Instant::now() + DRAIN;
+    let mut looks = tokio::time::interval(LOOK);
+    let left = loop {
+        looks.tick().await;
+        let left = match client.drain(hostname).await {
+            Ok(drained) if drained.is_complete() => return,
+            Ok(drained) => {
+                let held = drained.held.iter().map(|(pod, why)| format!("{pod} ({why})"));
+                let pods: Vec<String> = drained.leaving.iter().cloned().chain(held).collect();
+                format!("still there: {}", pods.join(", "))
+            }
+            Err(error) => format!("failed to {}", chain(&error)),
+        };
+        if Instant::now() >= deadline || operation.stop().is_cancelled() {
+            break left;
+        }
     };
     operation.warn(Diagnostics::warning(
         "a node was not drained completely",

@@ -105,6 +105,30 @@ impl Lease {
         }
     }
 
+    /// Takes the lease on `what`, waiting for its holder for at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::take`], once `limit` is over.
+    pub async fn wait(inventory: &Inventory, what: &str, limit: Duration) -> Result<Self, InventoryError> {
+        let deadline = tokio::time::Instant::now() + limit;
+        loop {
+            let since = inventory.revision().await?;
+            match Self::take(inventory, what).await {
+                Err(held @ InventoryError::Held { .. }) => {
+                    // A holder that dies changes nothing in the inventory: look again when its lease may have ended.
+                    let next = deadline.min(tokio::time::Instant::now() + RENEWAL);
+                    match tokio::time::timeout_at(next, inventory.changed(since)).await {
+                        Ok(changed) => drop(changed?),
+                        Err(_) if tokio::time::Instant::now() >= deadline => return Err(held),
+                        Err(_) => {}
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+
     /// Cancelled when the lease was lost to somebody else: stop before the next act.
     #[must_use]
     pub fn lost(&self) -> &CancellationToken {

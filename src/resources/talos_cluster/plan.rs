@@ -106,7 +106,7 @@ fn refuse_what_cannot_change(prior: &Cluster, planned: &Cluster) -> Result<(), D
             );
         }
     }
-    if !planned.endpoint.is_unknown() && prior.endpoint != planned.endpoint {
+    if !planned.endpoint.is_unknown() && !prior.endpoint.is_null() && prior.endpoint != planned.endpoint {
         refuse(
             Path::new("endpoint"),
             "the endpoint of a cluster cannot be changed",
@@ -138,7 +138,10 @@ fn refuse_what_cannot_change(prior: &Cluster, planned: &Cluster) -> Result<(), D
         );
     }
     let enabled = |addon: &Attr<AddonModel>| addon.known().and_then(|addon| addon.enabled.known().copied());
-    if enabled(&prior.cilium) != enabled(&planned.cilium) && enabled(&planned.cilium).is_some() {
+    // An imported cluster doesn't say yet; what its machines run is seen when it is applied.
+    if let (Some(before), Some(after)) = (enabled(&prior.cilium), enabled(&planned.cilium))
+        && before != after
+    {
         refuse(
             Path::new("cilium").attribute("enabled"),
             "the network of a cluster cannot be exchanged",

@@ -70,7 +70,7 @@ pub(super) async fn cluster(
     if inventory.find_by_uid::<ClusterRecord>(uid).await.map_err(failed)?.is_none() {
         return Ok(());
     }
-    let lease = Lease::take(inventory, &lease_name(uid)).await.map_err(failed)?;
+    let lease = Lease::wait(inventory, &lease_name(uid), limit).await.map_err(failed)?;
     let done = take_down(inventory, what, uid, limit, operation).await;
     if let Err(error) = lease.release().await {
         tracing::warn!(error = %error, "Failed to give back a lease; it ends by itself");
