@@ -100,7 +100,8 @@ impl Work<'_> {
             }
         }
         let unlabelled = world.label_nodes().await;
-        self.note_unfinished(&world, short, unlabelled);
+        let inventory = self.clients.inventory.id().await.map_err(failed)?;
+        self.note_unfinished(&world, short, unlabelled, inventory);
         let control_planes: Vec<String> =
             world.control_plane_connections().map(|admin| admin.address().to_string()).collect();
         let access = world.access.files(self.what, name, &endpoint, &control_planes).map_err(early)?;
@@ -232,7 +233,13 @@ impl Work<'_> {
     }
 
     /// A shortcoming is a warning now and an update in the next plan.
-    fn note_unfinished(&self, world: &ClusterWorld<'_>, short: bool, unlabelled: Vec<String>) {
+    fn note_unfinished(
+        &self,
+        world: &ClusterWorld<'_>,
+        short: bool,
+        unlabelled: Vec<String>,
+        inventory: Option<String>,
+    ) {
         let mut missing: Vec<String> = if short {
             shortcomings(&world.spec(), &world.seen)
                 .iter()
@@ -251,6 +258,7 @@ impl Work<'_> {
         }
         let private = Private::of(self.operation);
         let access_until = private.access_until.or_else(|| Timestamp::now().checked_add(ACCESS).ok());
-        Private { unfinished, access_until, ..private }.keep(self.operation);
+        // All that Read keeps too, so that it has nothing to add to a state that was just written.
+        Private { inventory, unfinished, access_until, ..private }.keep(self.operation);
     }
 }
