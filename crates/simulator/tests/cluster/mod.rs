@@ -64,6 +64,13 @@ impl TestCluster {
         self.start(&format!("w-{host}"), host, self.generated.worker.expose()).await
     }
 
+    /// A patch that gives another configuration this cluster's id and secret: by these members find one another.
+    pub(crate) async fn identity_patch(&self) -> String {
+        let decoded = self.judge.decode(self.control_plane_text().as_bytes()).await.unwrap();
+        let seen = decoded.configuration.unwrap().cluster;
+        format!("cluster: {{id: {:?}, secret: {:?}}}", seen.id, seen.secret.expose())
+    }
+
     pub(crate) fn control_plane_text(&self) -> &str {
         self.generated.control_plane.expose()
     }
