@@ -1,7 +1,8 @@
 //! Simulated nodes with a real control plane.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use simulator::kubernetes::{BootstrapError, Component, ServiceId, ServiceState};
+use simulator::configuration::GenerationOptions;
+use simulator::kubernetes::{BootstrapError, Component, Fate, ServiceId, ServiceState, Workload};
 
 mod cluster;
 mod lab;
@@ -81,3 +82,99 @@ async fn charts_become_ready_on_a_control_plane_and_a_worker() {
     worker.stop().await;
     node.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pods_meet_their_fate_and_need_what_they_mount() {
+    let options = GenerationOptions {
+        schedule_on_control_planes: true,
+        patches: vec![
+            "machine: {nodeLabels: {tier: general}, kubelet: {extraConfig: {providerID: 'sim://cp-11'}}}"
+                .to_owned(),
+        ],
+        ..GenerationOptions::default()
+    };
+    let cluster = TestCluster::with_options("127.0.46", options).await;
+    let node = cluster.control_plane(11).await;
+    node.bootstrap().unwrap();
+    let mut components = node.watch_components();
+    within(90, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
+    let kubeconfig = cluster.kubeconfig(&node);
+    cluster.kubectl(&kubeconfig, &["wait", "--for=create", "node/cp-11", "--timeout=60s"]).await.unwrap();
+    // A pod that mounts the network's folder makes the node ready.
+    let network = cluster.manifest("network.yaml", NETWORK);
+    cluster.kubectl(&kubeconfig, &["apply", "-f", &network]).await.unwrap();
+    cluster
+        .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node/cp-11", "--timeout=60s"])
+        .await
+        .unwrap();
+    let provider = ["get", "node", "cp-11", "-o", "jsonpath={.spec.providerID} {.metadata.labels.tier}"];
+    assert_eq!(cluster.kubectl(&kubeconfig, &provider).await.unwrap(), "sim://cp-11 general");
+
+    let workload = Workload { namespace: "default".to_owned(), name: "app".to_owned() };
+    cluster.clusters.set_fate(workload.clone(), Fate::CrashLoop { exit_code: 3 });
+    let app = cluster.manifest("app.yaml", APP);
+    cluster.kubectl(&kubeconfig, &["apply", "-f", &app]).await.unwrap();
+    let waiting = |reason: &str| {
+        format!("--for=jsonpath={{.status.containerStatuses[0].state.waiting.reason}}={reason}")
+    };
+    let pod = ["wait", "pod", "-l", "app=app", "--timeout=60s"];
+    cluster.kubectl(&kubeconfig, &["wait", "--for=create", "deployment/app", "--timeout=60s"]).await.unwrap();
+    cluster
+        .kubectl(
+            &kubeconfig,
+            &["wait", "--for=jsonpath={.status.replicas}=1", "deployment/app", "--timeout=60s"],
+        )
+        .await
+        .unwrap();
+    // It mounts a ConfigMap that isn't there: nothing runs before.
+    cluster.kubectl(&kubeconfig, &[&pod[..], &[&waiting("ContainerCreating")]].concat()).await.unwrap();
+    cluster.kubectl(&kubeconfig, &["create", "configmap", "wanted"]).await.unwrap();
+    cluster.kubectl(&kubeconfig, &[&pod[..], &[&waiting("CrashLoopBackOff")]].concat()).await.unwrap();
+    let code = "jsonpath={.items[0].status.containerStatuses[0].lastState.terminated.exitCode}";
+    let code = cluster.kubectl(&kubeconfig, &["get", "pods", "-l", "app=app", "-o", code]).await.unwrap();
+    assert_eq!(code, "3");
+    cluster.clusters.set_fate(workload.clone(), Fate::ImagePullError);
+    cluster.kubectl(&kubeconfig, &[&pod[..], &[&waiting("ImagePullBackOff")]].concat()).await.unwrap();
+    cluster.clusters.set_fate(workload, Fate::Healthy);
+    cluster.kubectl(&kubeconfig, &["rollout", "status", "deployment/app", "--timeout=60s"]).await.unwrap();
+    // Deletion is honoured.
+    cluster
+        .kubectl(&kubeconfig, &["delete", "deployment/app", "--cascade=foreground", "--timeout=60s"])
+        .await
+        .unwrap();
+    cluster
+        .kubectl(&kubeconfig, &["wait", "--for=delete", "pod", "-l", "app=app", "--timeout=60s"])
+        .await
+        .unwrap();
+    node.stop().await;
+}
+
+const NETWORK: &str = "
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: network, namespace: kube-system}
+spec:
+  selector: {matchLabels: {app: network}}
+  template:
+    metadata: {labels: {app: network}}
+    spec:
+      hostNetwork: true
+      tolerations: [{operator: Exists}]
+      containers: [{name: network, image: example.org/network}]
+      volumes: [{name: cni, hostPath: {path: /etc/cni/net.d}}]
+";
+
+const APP: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: app}}
+  template:
+    metadata: {labels: {app: app}}
+    spec:
+      initContainers: [{name: first, image: example.org/first}]
+      containers: [{name: app, image: example.org/app}]
+      volumes: [{name: wanted, configMap: {name: wanted}}]
+";

@@ -82,8 +82,9 @@ async fn three_control_planes_form_one_etcd_and_survive_the_loss_of_one() {
     api_server_ready(&back).await;
 
     // It leaves by itself, and can't be asked any more.
-    back.etcd_leave().await.unwrap();
+    within(60, back.etcd_leave()).await.unwrap();
     etcd_in(&back, ServiceState::Finished).await;
+    assert!(back.etcd_data_is_empty());
     assert!(matches!(back.etcd_members().await, Err(EtcdError::NotRunning { .. })));
     assert_eq!(first.etcd_members().await.unwrap().len(), 2);
     for node in [first, second, back] {

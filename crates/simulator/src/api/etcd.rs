@@ -177,6 +177,7 @@ fn status_of(error: EtcdError) -> Status {
             Status::unavailable(error.to_string())
         }
         EtcdError::NoSuccessor => Status::failed_precondition(error.to_string()),
+        EtcdError::Data { .. } => Status::unknown(format!("failed to {error}")),
     }
 }
 

@@ -265,16 +265,13 @@ impl Node {
         Ok(Some(successor))
     }
 
-    /// Leaves the etcd cluster and stops etcd, as EtcdLeaveCluster does; its data stays.
+    /// Leaves the etcd cluster, stops etcd and removes its data, as EtcdLeaveCluster does; a cluster that isn't
+    /// healthy is waited for, five minutes at the most.
     ///
     /// # Errors
     /// [`EtcdError`]; the last member can't leave.
     pub async fn etcd_leave(&self) -> Result<(), EtcdError> {
-        let gateway = self.etcd()?;
-        let status = gateway.status().await?;
-        gateway.remove(status.member_id).await?;
-        self.context().etcd_left.send_replace(true);
-        Ok(())
+        etcd::leave(self.context(), &self.etcd()?).await
     }
 
     /// A kubeconfig of an administrator, newly signed with the cluster's CA, as Talos' Kubeconfig call gives it.

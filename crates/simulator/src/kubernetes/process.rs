@@ -90,20 +90,39 @@ impl Process {
     }
 }
 
-/// The last lines that a process wrote, to say why it ended.
+/// The last lines of a process that complain, else its last lines, to say why it ended.
 pub(super) fn last_words(log: &Path) -> String {
     use std::io::{Read, Seek, SeekFrom};
     let read = || -> Result<String, std::io::Error> {
         let mut file = std::fs::File::open(log)?;
         let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(4096)))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(16384)))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     let text = read().unwrap_or_default();
-    let lines: Vec<&str> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
-    lines.into_iter().rev().collect::<Vec<_>>().join(" | ")
+    telling(&text)
+}
+
+fn telling(text: &str) -> String {
+    let complains = |line: &str| {
+        // etcd logs JSON, Kubernetes' components write the level as a line's first letter.
+        ["\"level\":\"warn\"", "\"level\":\"error\"", "\"level\":\"fatal\""]
+            .iter()
+            .any(|level| line.contains(level))
+            || ["E1", "E0", "F1", "F0", "Error:", "error:"].iter().any(|start| line.starts_with(start))
+    };
+    let last = |lines: &mut dyn Iterator<Item = &str>| {
+        let lines: Vec<String> = lines.map(str::to_owned).collect();
+        lines[lines.len().saturating_sub(3)..].join(" | ")
+    };
+    let complaints = last(&mut text.lines().filter(|line| complains(line)));
+    if complaints.is_empty() {
+        last(&mut text.lines().filter(|line| !line.trim().is_empty()))
+    } else {
+        complaints
+    }
 }
 
 struct Order {
@@ -149,6 +168,13 @@ mod tests {
         let status = program.start().await.unwrap().ended().await.unwrap();
         assert_eq!(status.code(), Some(7));
         assert_eq!(last_words(&program.log), "first | cp-1");
+    }
+
+    #[test]
+    fn complaints_are_told_before_last_lines() {
+        let text = "{\"level\":\"error\",\"msg\":\"permanently removed\"}\n{\"level\":\"info\"}\nE1201 failed\nI1201 x\n";
+        assert_eq!(telling(text), "{\"level\":\"error\",\"msg\":\"permanently removed\"} | E1201 failed");
+        assert_eq!(telling("a\n\nb\n"), "a | b");
     }
 
     #[tokio::test]

@@ -4,9 +4,8 @@ use std::net::IpAddr;
 
 use super::gateway::Gateway;
 use super::model::{EtcdError, EtcdMember};
-use super::service::gateway;
+use super::service::{fellows, gateway};
 use crate::kubernetes::arguments::socket;
-use crate::kubernetes::clusters::MeetingPoint;
 use crate::kubernetes::context::Context;
 
 /// Adds this node as a learner through a running member, and lists who forms the cluster, as etcd's flag
@@ -31,17 +30,7 @@ pub(super) async fn initial_cluster(context: &Context, through: IpAddr) -> Resul
 /// Asks every other running member to make this one a voter, until one does. A leader accepts once the learner is in
 /// sync.
 pub(super) async fn promote(context: &Context, id: u64) -> Result<(), EtcdError> {
-    let own = MeetingPoint::of(context.configuration());
-    let fellows: Vec<IpAddr> = context
-        .clusters
-        .members()
-        .borrow()
-        .iter()
-        .filter(|member| {
-            member.etcd_running && member.meeting_point == own && member.address != context.address
-        })
-        .map(|member| member.address)
-        .collect();
+    let fellows = fellows(context, &context.clusters.members().borrow());
     let mut last = EtcdError::NotRunning { node: "any other control plane".to_owned() };
     for address in fellows {
         let gateway =

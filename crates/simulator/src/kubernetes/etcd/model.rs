@@ -1,6 +1,7 @@
 //! What etcd says, and why it might not.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 /// A member as etcd lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +72,14 @@ pub enum EtcdError {
         address: IpAddr,
         /// What went wrong.
         reason: String,
+    },
+    /// The data of a member that left couldn't be removed.
+    #[error("remove {}", path.display())]
+    Data {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
     },
     /// There is no other member that could take over.
     #[error("no other voting member can take the leadership")]

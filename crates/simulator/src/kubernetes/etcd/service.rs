@@ -107,8 +107,8 @@ async fn choose_start(context: &Context) -> Result<Option<Start>, String> {
         if *bootstrap.borrow_and_update() {
             return Ok(Some(Start::New));
         }
-        let fellows = fellows_with_etcd(context, &members.borrow_and_update());
-        if let Some(&address) = fellows.first() {
+        let others = fellows(context, &members.borrow_and_update());
+        if let Some(&address) = others.first() {
             match join::initial_cluster(context, address).await {
                 Ok(initial_cluster) => return Ok(Some(Start::Join(initial_cluster))),
                 Err(reason) => {
@@ -121,13 +121,14 @@ async fn choose_start(context: &Context) -> Result<Option<Start>, String> {
         tokio::select! {
             () = context.stop.cancelled() => return Ok(None),
             _ = bootstrap.changed() => {}
-            _ = members.changed(), if fellows.is_empty() => {}
-            () = tokio::time::sleep(SEARCH), if !fellows.is_empty() => {}
+            _ = members.changed(), if others.is_empty() => {}
+            () = tokio::time::sleep(SEARCH), if !others.is_empty() => {}
         }
     }
 }
 
-fn fellows_with_etcd(context: &Context, members: &[clusters::Member]) -> Vec<std::net::IpAddr> {
+/// Where the other members of this node's cluster answer.
+pub(super) fn fellows(context: &Context, members: &[clusters::Member]) -> Vec<std::net::IpAddr> {
     let own = clusters::MeetingPoint::of(context.configuration());
     members
         .iter()
