@@ -135,13 +135,13 @@ pub(crate) fn conditions(rig: &Rig) -> Result<Vec<String>, Failed> {
 
 /// The changes of conditions that the last command logged, in their order, as `Ready=True/AddonsInstalled`.
 pub(crate) fn logged_conditions(rig: &Rig) -> Vec<String> {
-    let log = rig.log();
+    let log = rig.logs();
     let field = |line: &str, name: &str| {
         let rest = line.split_once(&format!(" {name}="))?.1;
         Some(rest.split([' ', '\n']).next().unwrap_or_default().trim_matches('"').to_owned())
     };
     log.lines()
-        .filter(|line| line.contains("[INFO]"))
+        .filter(|line| line.contains("[INFO]") && line.contains("kontinuum_talos_cluster"))
         .filter_map(|line| {
             Some(format!(
                 "{}={}/{}",

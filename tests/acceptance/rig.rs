@@ -176,9 +176,9 @@ impl Rig {
         Ok(ended)
     }
 
-    /// The client's log of the command before.
-    pub(crate) fn log(&self) -> String {
-        self.shown.borrow().last().map(|shown| shown.texts[2].clone()).unwrap_or_default()
+    /// The logs of all commands so far.
+    pub(crate) fn logs(&self) -> String {
+        self.shown.borrow().iter().map(|shown| shown.texts[2].as_str()).collect()
     }
 
     /// Starts the client without waiting for its end. Its log is kept with the next command's.

@@ -14,6 +14,7 @@ mod model;
 mod parse;
 mod plan;
 mod preflight;
+mod rendering;
 mod shown;
 mod stalled;
 mod teardown;
@@ -81,7 +82,10 @@ impl Resource for TalosClusters {
         change: Change<Cluster>,
         operation: &Operation<Clients>,
     ) -> Result<Cluster, Diagnostics> {
-        plan::plan(change, &Private::of(operation))
+        let prior = change.prior.clone();
+        let planned = plan::plan(change, &Private::of(operation))?;
+        rendering::check(operation.data()?, prior.as_ref(), &planned).await?;
+        Ok(planned)
     }
 
     async fn create(&self, planned: Cluster, operation: &Operation<Clients>) -> Result<Cluster, Diagnostics> {

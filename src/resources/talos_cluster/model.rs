@@ -226,6 +226,16 @@ impl Model for AddonModel {
     }
 }
 
+impl AddonModel {
+    /// Whether something about it is known after apply only.
+    pub(super) const fn is_open(&self) -> bool {
+        self.enabled.is_unknown()
+            || self.version.is_unknown()
+            || self.values.is_unknown()
+            || self.repository.is_unknown()
+    }
+}
+
 /// A machine of the cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ClusterMember {

@@ -114,7 +114,7 @@ impl Cluster {
     }
 
     /// How many members the control plane's pool has, when that is known.
-    fn control_plane_size(&self) -> Option<usize> {
+    pub(super) fn control_plane_size(&self) -> Option<usize> {
         Some(self.control_plane.known()?.pool.known()?.members.known()?.len())
     }
 

@@ -43,7 +43,7 @@ fn cilium_crashes(rig: &mut Rig) -> Result<(), Failed> {
     let mut cluster = Cluster::of(1, 0)?;
     cluster.arguments = "timeouts = { create = \"40s\" }".to_owned();
     let crash = ["fate", "kube-system/cilium", "crash-loop", "--exit-code", "3"];
-    fails_while(rig, &cluster, &crash, &["AddonNotHealthy", "cilium-agent", "exit code 3"])
+    fails_while(rig, &cluster, &crash, &["AddonNotHealthy", "cilium-agent", "its last exit was 3"])
 }
 
 fn cert_manager_image(rig: &mut Rig) -> Result<(), Failed> {

@@ -1,0 +1,83 @@
+//! Whether an addon's values render, seen while planning: a chart that fails on them would fail in the middle of an
+//! apply otherwise. A chart that can't be fetched now proves nothing, and is no reason to fail a plan.
+
+use std::time::Duration;
+
+use super::super::Clients;
+use super::super::report::chain;
+use super::model::Cluster;
+use super::parse::Parsed;
+use crate::domain::addon::{Addon, cert_manager, cilium};
+use crate::plugin::{Diagnostic, Diagnostics, Path};
+
+/// How long a plan may take over fetching a chart: a look that gives diagnostics only.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Renders what is new about a planned cluster's addons, without a cluster.
+pub(super) async fn check(
+    clients: &Clients,
+    prior: Option<&Cluster>,
+    planned: &Cluster,
+) -> Result<(), Diagnostics> {
+    let parsed = planned.parse()?;
+    let mut wrong = Diagnostics::new();
+    let control_planes = planned.control_plane_size().unwrap_or(1);
+    let news = |addon: fn(&Cluster) -> &crate::plugin::Attr<super::model::AddonModel>| {
+        let known = addon(planned).known().is_some_and(|addon| !addon.is_open());
+        known && prior.is_none_or(|prior| addon(prior) != addon(planned))
+    };
+    if let (true, Some(overrides)) = (news(|cluster| &cluster.cilium), &parsed.cilium)
+        && let Ok(addon) = cilium::addon(overrides, control_planes)
+    {
+        wrong.extend(failure(clients, &parsed, "cilium", addon).await);
+    }
+    if let (true, Some(overrides)) = (news(|cluster| &cluster.cert_manager), &parsed.cert_manager)
+        && let Ok(addon) = cert_manager::addon(overrides)
+    {
+        wrong.extend(failure(clients, &parsed, "cert_manager", addon).await);
+    }
+    wrong.into_result(())
+}
+
+async fn failure(clients: &Clients, parsed: &Parsed, attribute: &str, addon: Addon) -> Option<Diagnostic> {
+    let fetching = clients.charts.fetch(&addon.repository, &addon.chart, &addon.version);
+    let fetched = match tokio::time::timeout(PATIENCE, fetching).await {
+        Ok(Ok(fetched)) => fetched,
+        Ok(Err(error)) => {
+            tracing::warn!(
+                addon = addon.name,
+                error = chain(&error),
+                "Failed to fetch a chart while planning"
+            );
+            return None;
+        }
+        Err(_) => {
+            tracing::warn!(addon = addon.name, "A chart was not fetched in time while planning");
+            return None;
+        }
+    };
+    let values = helm::Values::from_json(&addon.values).ok()?;
+    let kube_version = helm::KubeVersion::parse(&parsed.kubernetes_version.tag()).ok()?;
+    let capabilities = helm::Capabilities { kube_version, ..helm::Capabilities::offline() };
+    let release = helm::Release {
+        name: addon.name.clone(),
+        namespace: addon.namespace,
+        revision: 1,
+        is_upgrade: false,
+    };
+    // The same in every plan of the same chart and values: nothing of the output is kept.
+    let environment = helm::Environment { now: jiff::Timestamp::UNIX_EPOCH, seed: [0; 32] };
+    let rendering = tokio::task::spawn_blocking(move || {
+        helm::render(&fetched.chart, &values, &release, &capabilities, &helm::NoCluster, &environment)
+            .map(drop)
+    });
+    let error = rendering.await.ok()?.err()?;
+    let diagnostic = Diagnostic::error(
+        format!("{attribute} does not render: {}", chain(&error)),
+        format!(
+            "Chart {} {} fails on these values. Correct {attribute}.values; nothing was changed.",
+            addon.chart, addon.version
+        ),
+    );
+    Some(diagnostic.at(Path::new(attribute)))
+}
