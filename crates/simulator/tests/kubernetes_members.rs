@@ -1,6 +1,7 @@
 //! Control planes that join, leave and come back.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use simulator::configuration::GenerationOptions;
 use simulator::kubernetes::{BootstrapError, Component, EtcdError, Node, ServiceId, ServiceState, wipe};
 
 mod cluster;
@@ -28,6 +29,20 @@ async fn etcd_in(node: &Node, state: ServiceState) {
 async fn api_server_ready(node: &Node) {
     let mut components = node.watch_components();
     within(90, components.wait_for(|all| all.api_server == Component::Ready)).await.unwrap();
+}
+
+/// Removes a member through another, over whatever time the cluster needs to be healthy enough for it.
+async fn removed(through: &Node, id: u64) {
+    within(60, async {
+        loop {
+            match through.etcd_members().await {
+                Ok(members) if members.iter().all(|member| member.id != id) => return,
+                Ok(_) => drop(through.etcd_remove_member(id).await),
+                Err(error) => assert!(!matches!(error, EtcdError::NotRunning { .. }), "{error}"),
+            }
+        }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -64,17 +79,17 @@ async fn three_control_planes_form_one_etcd_and_survive_the_loss_of_one() {
     let lost = third.etcd_status().await.unwrap().member_id;
     third.stop().await;
     let kubeconfig = cluster.kubeconfig(&first);
-    within(30, async {
-        while let Err(error) = first.etcd_remove_member(lost).await {
-            assert!(matches!(error, EtcdError::Refused { .. }), "{error}");
-        }
-    })
-    .await;
+    removed(&first, lost).await;
     cluster.kubectl(&kubeconfig, &["create", "namespace", "written-by-two"]).await.unwrap();
     let back = cluster.control_plane(13).await;
-    etcd_in(&back, ServiceState::Failed).await;
-    let reason = back.services().iter().find(|service| service.id == ServiceId::Etcd).unwrap().events.clone();
-    assert!(reason.iter().any(|event| event.message.contains("removed")), "{reason:?}");
+    let mut services = back.watch_services();
+    let told = services.wait_for(|all| {
+        all.iter().flat_map(|service| &service.events).any(|event| {
+            event.state == ServiceState::Failed
+                && event.message.contains("permanently removed from the cluster")
+        })
+    });
+    within(30, told).await.unwrap();
     back.stop().await;
     wipe(&cluster.data("cp-13")).await.unwrap();
     let back = cluster.control_plane(13).await;
@@ -138,4 +153,37 @@ async fn a_control_plane_of_another_etcd_authority_never_joins() {
     assert_eq!(node.etcd_members().await.unwrap().len(), 1);
     stranger.stop().await;
     node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_virtual_address_leads_to_a_ready_api_server_and_moves_when_its_holder_stops() {
+    let options = GenerationOptions {
+        endpoint: "https://127.0.47.10:6443".to_owned(),
+        control_plane_patches: vec![
+            "machine: {network: {interfaces: [{interface: eth0, vip: {ip: 127.0.47.10}}]}}".to_owned(),
+        ],
+        ..GenerationOptions::default()
+    };
+    let cluster = TestCluster::with_options("127.0.47", options).await;
+    let first = cluster.control_plane(11).await;
+    first.bootstrap().unwrap();
+    api_server_ready(&first).await;
+    let second = cluster.control_plane(12).await;
+    etcd_healthy(&second).await;
+    api_server_ready(&second).await;
+    let kubeconfig = cluster.kubeconfig(&first);
+    let ready = ["get", "--raw", "/readyz"];
+    assert_eq!(cluster.kubectl(&kubeconfig, &ready).await.unwrap(), "ok");
+    // A worker reaches the cluster through the endpoint alone, and joins by its token.
+    let worker = cluster.worker(21).await;
+    cluster.kubectl(&kubeconfig, &["wait", "--for=create", "node/w-21", "--timeout=60s"]).await.unwrap();
+
+    // Of two, one is removed before it goes, so that the other keeps its quorum.
+    let id = first.etcd_status().await.unwrap().member_id;
+    removed(&second, id).await;
+    first.stop().await;
+    within(60, async { while cluster.kubectl(&kubeconfig, &ready).await.is_err() {} }).await;
+    for node in [second, worker] {
+        node.stop().await;
+    }
 }

@@ -14,8 +14,10 @@ use super::{arguments, files, manifests};
 
 /// Pause before a component that ended is started anew.
 const RESTART: Duration = Duration::from_millis(500);
-/// Between looks at a component.
-const LOOK: Duration = Duration::from_millis(100);
+/// Between looks at a component that isn't ready.
+const STARTING: Duration = Duration::from_millis(100);
+/// Between looks at one that is.
+const READY: Duration = Duration::from_secs(1);
 /// How long one look may take.
 const DEADLINE: Duration = Duration::from_secs(5);
 
@@ -157,6 +159,7 @@ impl Part<'_> {
         let cluster = &self.context.configuration().cluster;
         let ca = files::accepted(cluster.ca.as_ref(), &cluster.accepted_cas);
         let https = Https::new(&ca, &admin.certificate, admin.key.expose())?;
+        let mut pause = STARTING;
         loop {
             tokio::select! {
                 ended = process.ended() => {
@@ -169,13 +172,16 @@ impl Part<'_> {
                     process.stop().await;
                     return Ok(());
                 }
-                state = self.look(&https, port) => self.enter(state),
+                state = self.look(&https, port, pause) => {
+                    pause = if state == Component::Ready { READY } else { STARTING };
+                    self.enter(state);
+                }
             }
         }
     }
 
-    async fn look(&self, https: &Https, port: u16) -> Component {
-        tokio::time::sleep(LOOK).await;
+    async fn look(&self, https: &Https, port: u16, pause: Duration) -> Component {
+        tokio::time::sleep(pause).await;
         let address = self.context.address;
         if self.name != "kube-apiserver" {
             // Controllers serve with a certificate of their own making: that they listen is what can be seen.

@@ -14,6 +14,9 @@ use tokio::sync::oneshot;
 /// How long a process may take to end by itself before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// How many lines of a log tell why a process ended.
+const LAST_WORDS: usize = 6;
+
 /// A program of the lab as it is to run on a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Program {
@@ -114,14 +117,24 @@ fn telling(text: &str) -> String {
             || ["E1", "E0", "F1", "F0", "Error:", "error:"].iter().any(|start| line.starts_with(start))
     };
     let last = |lines: &mut dyn Iterator<Item = &str>| {
-        let lines: Vec<String> = lines.map(str::to_owned).collect();
-        lines[lines.len().saturating_sub(3)..].join(" | ")
+        let lines: Vec<String> = lines.map(spoken).collect();
+        lines[lines.len().saturating_sub(LAST_WORDS)..].join(" | ")
     };
     let complaints = last(&mut text.lines().filter(|line| complains(line)));
     if complaints.is_empty() {
         last(&mut text.lines().filter(|line| !line.trim().is_empty()))
     } else {
         complaints
+    }
+}
+
+/// A line without what only a machine reads.
+fn spoken(line: &str) -> String {
+    let fields = serde_json::from_str::<serde_json::Value>(line).unwrap_or_default();
+    match (fields["msg"].as_str(), fields["error"].as_str()) {
+        (Some(message), Some(error)) => format!("{message}: {error}"),
+        (Some(message), None) => message.to_owned(),
+        (None, _) => line.to_owned(),
     }
 }
 
@@ -173,7 +186,7 @@ mod tests {
     #[test]
     fn complaints_are_told_before_last_lines() {
         let text = "{\"level\":\"error\",\"msg\":\"permanently removed\"}\n{\"level\":\"info\"}\nE1201 failed\nI1201 x\n";
-        assert_eq!(telling(text), "{\"level\":\"error\",\"msg\":\"permanently removed\"} | E1201 failed");
+        assert_eq!(telling(text), "permanently removed | E1201 failed");
         assert_eq!(telling("a\n\nb\n"), "a | b");
     }
 

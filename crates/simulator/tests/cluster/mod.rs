@@ -42,7 +42,11 @@ impl TestCluster {
         patches.push("cluster: {proxy: {disabled: true}}".to_owned());
         let options = GenerationOptions {
             cluster_name: "demo".to_owned(),
-            endpoint: format!("https://{network}.11:6443"),
+            endpoint: if options.endpoint.is_empty() {
+                format!("https://{network}.11:6443")
+            } else {
+                options.endpoint.clone()
+            },
             talos_version: "v1.13".to_owned(),
             kubernetes_version: "1.36.3".to_owned(),
             install_disk: "/dev/vda".to_owned(),

@@ -49,7 +49,8 @@ pub(super) async fn obtain(context: &Context) -> Option<Client> {
     }
 }
 
-/// The certificate of an earlier boot, while it is valid.
+/// The certificate of an earlier boot, while it is valid and the node's name is the same: Talos drops one of another
+/// name.
 fn kept(context: &Context) -> Option<ClientCertificate> {
     let read = |name| std::fs::read_to_string(folder(context).join(name)).ok();
     let (certificate, key) = (read("client.crt")?, Secret::new(read("client.key")?));
@@ -57,7 +58,9 @@ fn kept(context: &Context) -> Option<ClientCertificate> {
     let (_, parsed) = X509Certificate::from_der(&der).ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
     let ends = u64::try_from(parsed.validity().not_after.timestamp()).ok()?;
-    (now < ends).then_some(ClientCertificate { certificate, key })
+    let name = format!("system:node:{}", context.hostname());
+    let same_name = parsed.subject().iter_common_name().any(|found| found.as_str() == Ok(name.as_str()));
+    (now < ends && same_name).then_some(ClientCertificate { certificate, key })
 }
 
 async fn bootstrap(context: &Context) -> Result<ClientCertificate, String> {
