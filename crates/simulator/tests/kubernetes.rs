@@ -79,6 +79,14 @@ async fn charts_become_ready_on_a_control_plane_and_a_worker() {
     assert_eq!(health.static_pods.unwrap().iter().filter(|pod| pod.ready).count(), 3);
     assert_eq!(health.core_dns.unwrap().map(|dns| (dns.desired, dns.ready)), Some((2, 2)));
     assert_eq!(health.kube_proxy.unwrap(), None);
+
+    // A worker that comes back goes on with its certificate and its pods, and takes new ones.
+    worker.stop().await;
+    let worker = cluster.worker(21).await;
+    for arguments in [["restart", "daemonset/cilium"], ["status", "daemonset/cilium"]] {
+        let arguments = [&["-n", "kube-system", "rollout"][..], &arguments[..]].concat();
+        cluster.kubectl(&kubeconfig, &arguments).await.unwrap();
+    }
     worker.stop().await;
     node.stop().await;
 }
@@ -146,6 +154,40 @@ async fn pods_meet_their_fate_and_need_what_they_mount() {
         .kubectl(&kubeconfig, &["wait", "--for=delete", "pod", "-l", "app=app", "--timeout=60s"])
         .await
         .unwrap();
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn talos_own_manifests_bring_a_network_and_what_the_configuration_adds() {
+    let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: added, namespace: default}}";
+    let options = GenerationOptions {
+        cni: "flannel".to_owned(),
+        kube_prism_port: Some(0),
+        patches: vec!["cluster: {proxy: {disabled: false}}".to_owned()],
+        control_plane_patches: vec![format!(
+            "cluster: {{inlineManifests: [{{name: added, contents: {manifest:?}}}]}}"
+        )],
+        ..GenerationOptions::default()
+    };
+    let cluster = TestCluster::with_options("127.0.48", options).await;
+    let node = cluster.control_plane(11).await;
+    let worker = cluster.worker(21).await;
+    node.bootstrap().unwrap();
+    let mut components = node.watch_components();
+    within(90, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
+    let kubeconfig = cluster.kubeconfig(&node);
+    for object in ["node/w-21", "configmap/added"] {
+        cluster.kubectl(&kubeconfig, &["wait", "--for=create", object, "--timeout=60s"]).await.unwrap();
+    }
+    cluster
+        .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node", "--all", "--timeout=60s"])
+        .await
+        .unwrap();
+    for workload in ["daemonset/kube-flannel", "daemonset/kube-proxy", "deployment/coredns"] {
+        let arguments = ["-n", "kube-system", "rollout", "status", workload, "--timeout=60s"];
+        cluster.kubectl(&kubeconfig, &arguments).await.unwrap();
+    }
+    worker.stop().await;
     node.stop().await;
 }
 

@@ -38,8 +38,8 @@ impl TestCluster {
         let filter = tracing_subscriber::EnvFilter::from_default_env();
         drop(tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init());
         let judge = Judge::new(lab::program("talos-configuration"));
-        let mut patches = options.patches.clone();
-        patches.push("cluster: {proxy: {disabled: true}}".to_owned());
+        let mut patches = vec!["cluster: {proxy: {disabled: true}}".to_owned()];
+        patches.extend(options.patches.iter().cloned());
         let options = GenerationOptions {
             cluster_name: "demo".to_owned(),
             endpoint: if options.endpoint.is_empty() {
@@ -50,7 +50,7 @@ impl TestCluster {
             talos_version: "v1.13".to_owned(),
             kubernetes_version: "1.36.3".to_owned(),
             install_disk: "/dev/vda".to_owned(),
-            cni: "none".to_owned(),
+            cni: if options.cni.is_empty() { "none".to_owned() } else { options.cni.clone() },
             patches,
             ..options
         };
