@@ -52,11 +52,18 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The 22nd field of `/proc/PID/stat`, counted behind the command's closing parenthesis.
+/// When a living process started; `None` for one that has ended.
 fn start_of(process: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    started(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+}
+
+/// The 22nd field of `/proc/PID/stat`, counted behind the command's closing parenthesis, of a process that lives. A
+/// zombie (Z) or a dead one (X) has ended: in a container, nobody may ever collect it.
+fn started(stat: &str) -> Option<String> {
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(19).map(str::to_owned)
+    let mut fields = fields.split_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X" | "x") { None } else { fields.nth(18).map(str::to_owned) }
 }
 
 /// A held lease. It is renewed until it is released or dropped; a dropped one is free for others once it expires,
@@ -218,6 +225,16 @@ async fn renew(inventory: &Inventory, uid: &Uid, here: &Holder) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_nobody_collected_has_ended() {
+        let stat = |state: &str| {
+            format!("42 (a (b) c) {state} 1 42 42 0 -1 4194304 1 0 0 0 1 1 0 0 20 0 1 0 98765 1 1 1")
+        };
+        assert_eq!(started(&stat("S")).as_deref(), Some("98765"));
+        assert_eq!(started(&stat("Z")), None);
+        assert_eq!(started(&stat("X")), None);
+    }
 
     #[test]
     fn only_a_process_of_this_host_is_known_to_be_dead() {
