@@ -54,11 +54,8 @@ fn defaulted(given: AddonModel, kept: Option<AddonModel>, version: &'static str)
         (given, _) => given,
     };
     AddonModel {
-        enabled: if given.enabled.is_null() {
-            kept.enabled.known().copied().unwrap_or(true).into()
-        } else {
-            given.enabled
-        },
+        // Not kept, as a version is: what is off is off because the configuration says so.
+        enabled: if given.enabled.is_null() { true.into() } else { given.enabled },
         version: or(given.version, kept.version, version),
         values: given.values,
         repository: given.repository,
@@ -148,5 +145,68 @@ fn refuse_what_cannot_change(prior: &Cluster, planned: &Cluster) -> Result<(), D
             "Whether Cilium or Talos' own network is used stands in every machine's configuration. Set it back.",
         );
     }
+    if let (Some(true), Some(false)) = (enabled(&prior.cert_manager), enabled(&planned.cert_manager)) {
+        refuse(
+            Path::new("cert_manager"),
+            "cert_manager of a running cluster cannot be switched off yet",
+            "This version of the provider does not uninstall addons, and what is left alone would not be looked after. \
+             Set it back for now.",
+        );
+    }
     wrong.into_result(())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn cluster(cilium: Option<AddonModel>, cert_manager: Option<AddonModel>) -> Cluster {
+        Cluster {
+            name: "c".into(),
+            talos_version: "v1.13.9".into(),
+            kubernetes_version: "1.36.3".into(),
+            endpoint: "https://10.0.0.1:6443".into(),
+            cilium: cilium.into(),
+            cert_manager: cert_manager.into(),
+            ..Cluster::default()
+        }
+    }
+
+    fn addon(enabled: Option<bool>, version: &str) -> AddonModel {
+        AddonModel { enabled: enabled.into(), version: version.into(), ..AddonModel::default() }
+    }
+
+    fn planned(prior: Option<Cluster>, config: Cluster) -> Result<Cluster, Diagnostics> {
+        plan(Change { planned: config.clone(), config, prior }, &Private::default())
+    }
+
+    fn cert_manager(cluster: &Cluster) -> (bool, String) {
+        let addon = cluster.cert_manager.known().unwrap();
+        (addon.enabled.known().copied().unwrap(), addon.version.known().cloned().unwrap())
+    }
+
+    #[test]
+    fn an_addon_that_was_off_is_on_again_when_nothing_says_off() {
+        let off = cluster(Some(addon(Some(true), "1.20.0")), Some(addon(Some(false), "v1.20.0")));
+        let again = planned(Some(off), cluster(None, Some(AddonModel::default()))).unwrap();
+        assert_eq!(cert_manager(&again), (true, "v1.20.0".to_owned()));
+    }
+
+    #[test]
+    fn a_version_that_nobody_asked_for_is_the_one_that_the_cluster_has() {
+        assert_eq!(cert_manager(&planned(None, cluster(None, None)).unwrap()).1, cert_manager::VERSION);
+        let old = cluster(Some(addon(Some(true), "1.19.0")), Some(addon(Some(true), "v1.20.0")));
+        assert_eq!(cert_manager(&planned(Some(old), cluster(None, None)).unwrap()).1, "v1.20.0");
+    }
+
+    #[test]
+    fn an_addon_that_runs_is_not_left_alone_silently() {
+        let on = cluster(Some(addon(Some(true), "1.20.2")), Some(addon(Some(true), "v1.21.2")));
+        let off = cluster(None, Some(AddonModel { enabled: false.into(), ..AddonModel::default() }));
+        let refused = planned(Some(on), off.clone()).unwrap_err();
+        assert!(refused.to_string().contains("cannot be switched off yet"), "{refused}");
+        // An imported cluster says nothing of its addons.
+        assert!(planned(Some(cluster(None, None)), off).is_ok());
+    }
 }
