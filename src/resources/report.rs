@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use crate::clients::inventory::InventoryError;
-use crate::plugin::{Diagnostic, Diagnostics};
+use crate::plugin::{Diagnostic, Diagnostics, Path};
 
 /// An error and its causes in one line, each told once.
 pub(super) fn chain(error: &dyn Error) -> String {
@@ -41,6 +41,15 @@ pub(super) fn inventory_failed(what: &str, error: &InventoryError) -> Diagnostic
         }
     };
     Diagnostics::error(format!("{what}: {}", chain(error)), detail)
+}
+
+/// An element of a list is null, which would silently count as not there.
+pub(super) fn null_element(path: Path) -> Diagnostic {
+    Diagnostic::error(
+        format!("{path} is null"),
+        "Expected a value. Leave the element out where there is none (`compact`).",
+    )
+    .at(path)
 }
 
 /// The operation was asked to end.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::super::condition::{self, Condition};
 use super::super::patches;
+use super::super::report::null_element;
 use super::super::timeouts::{self, Defaults, Limits, Timeouts};
 use crate::clients::talos::Fingerprint;
 use crate::domain::cluster::quantity;
@@ -269,8 +270,12 @@ impl Instance {
         }
         let mut addresses: Vec<Address> = Vec::new();
         for (index, item) in items.iter().enumerate() {
-            let Some(text) = item.known() else { continue };
             let at = path.clone().index(index);
+            if item.is_null() {
+                wrong.push(null_element(at));
+                continue;
+            }
+            let Some(text) = item.known() else { continue };
             match Address::parse(text) {
                 Ok(address) if addresses.contains(&address) => wrong.push(
                     Diagnostic::error(

@@ -84,7 +84,7 @@ impl Resource for TalosClusters {
     ) -> Result<Cluster, Diagnostics> {
         let prior = change.prior.clone();
         let planned = plan::plan(change, &Private::of(operation))?;
-        rendering::check(operation.data()?, prior.as_ref(), &planned).await?;
+        rendering::check(operation, prior.as_ref(), &planned).await?;
         Ok(planned)
     }
 

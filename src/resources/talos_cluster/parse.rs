@@ -10,7 +10,7 @@ use crate::domain::addon::{Overrides, cert_manager, cilium};
 use crate::domain::machine_configuration::SecretsBundle;
 use crate::domain::names::{Address, Endpoint, Label, Uid};
 use crate::domain::selector::{check_key, check_value};
-use crate::domain::version::{Version, check_pair};
+use crate::domain::version::{Version, VersionError, check_pair};
 use crate::plugin::{Attr, Diagnostic, Diagnostics, List, Map, Path};
 
 /// Installing, pulling images and booting takes a machine some minutes; several tries must fit in.
@@ -69,7 +69,11 @@ impl Cluster {
         if let (Some(talos), Some(kubernetes)) = (&talos, &kubernetes)
             && let Err(error) = check_pair(talos, kubernetes)
         {
-            wrong.push(refused(Path::new("kubernetes_version"), &error));
+            let blamed = match &error {
+                VersionError::UnknownTalos(_) => "talos_version",
+                VersionError::Malformed(..) | VersionError::Unsupported { .. } => "kubernetes_version",
+            };
+            wrong.push(refused(Path::new(blamed), &error));
         }
         let patches = patches(&mut wrong, &Path::root(), &self.config_patches);
         let control_plane = self.parse_control_plane(&mut wrong);
@@ -127,15 +131,13 @@ impl Cluster {
 
     fn parse_workers(&self, wrong: &mut Diagnostics) -> BTreeMap<String, PoolSpec> {
         let mut workers = BTreeMap::new();
-        let mut pools: BTreeMap<Uid, String> = BTreeMap::new();
-        let control_plane = self.control_plane.known().map(|control_plane| pool(&control_plane.pool).uid);
+        let control_plane = self.control_plane.known().map(|control_plane| pool(&control_plane.pool));
+        let mut pools: Vec<PoolSpec> = control_plane.into_iter().collect();
         for (key, entry) in self.workers.known().into_iter().flatten() {
             let path = Path::new("workers").key(key);
             let Some(entry) = entry.known() else { continue };
             let spec = entry.parse(wrong, &path);
-            let twice = pools.insert(spec.uid.clone(), key.clone());
-            let known = !spec.uid.as_str().is_empty();
-            if known && (twice.is_some() || control_plane.as_ref() == Some(&spec.uid)) {
+            if pools.iter().any(|other| is_same_pool(other, &spec)) {
                 wrong.push(
                     Diagnostic::error(
                         format!("workers[{key:?}] has a pool that is used twice"),
@@ -145,10 +147,18 @@ impl Cluster {
                     .at(path.attribute("pool")),
                 );
             }
+            pools.push(spec.clone());
             workers.insert(key.clone(), spec);
         }
         workers
     }
+}
+
+/// Whether two entries name one pool, as far as it is known: a new pool has a name before it has a uid, and an inventory
+/// has no two pools of one name.
+fn is_same_pool(a: &PoolSpec, b: &PoolSpec) -> bool {
+    let both = |a: &str, b: &str| !a.is_empty() && a == b;
+    both(a.uid.as_str(), b.uid.as_str()) || both(&a.name, &b.name)
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -248,6 +258,17 @@ impl AddonModel {
             values: self.values.known().cloned(),
             repository: self.repository.known().cloned(),
         };
+        if let Some(version) = overrides.version.as_deref().filter(|version| !is_version(version)) {
+            wrong.push(
+                Diagnostic::error(
+                    format!("{name}.version is not valid"),
+                    format!(
+                        "Expected a version or a range, as in \"1.20.2\" or \"~1.20.0\", got {version:?}."
+                    ),
+                )
+                .at(Path::new(name).attribute("version")),
+            );
+        }
         if let Err(error) = check(&overrides) {
             let text = format!("failed to {}", super::super::report::chain(&error));
             wrong.push(
@@ -257,6 +278,13 @@ impl AddonModel {
         }
         Some(overrides)
     }
+}
+
+/// Whether a chart's version can be asked for so; an empty text asks for the newest.
+fn is_version(text: &str) -> bool {
+    text.is_empty()
+        || helm::version::Version::parse(text).is_ok()
+        || helm::version::Constraint::parse(text).is_ok()
 }
 
 /// The endpoint that a cluster gets where none is given: the VIP, else its first control plane.

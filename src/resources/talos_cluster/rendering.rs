@@ -1,5 +1,6 @@
 //! Whether an addon's values render, seen while planning: a chart that fails on them would fail in the middle of an
-//! apply otherwise. A chart that can't be fetched now proves nothing, and is no reason to fail a plan.
+//! apply otherwise. A chart that can't be fetched now proves nothing, and is no reason to fail a plan; one that is not
+//! where it should be is worth a warning.
 
 use std::time::Duration;
 
@@ -8,14 +9,14 @@ use super::super::report::chain;
 use super::model::Cluster;
 use super::parse::Parsed;
 use crate::domain::addon::{Addon, cert_manager, cilium};
-use crate::plugin::{Diagnostic, Diagnostics, Path};
+use crate::plugin::{Diagnostic, Diagnostics, Operation, Path};
 
 /// How long a plan may take over fetching a chart: a look that gives diagnostics only.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Renders what is new about a planned cluster's addons, without a cluster.
 pub(super) async fn check(
-    clients: &Clients,
+    operation: &Operation<Clients>,
     prior: Option<&Cluster>,
     planned: &Cluster,
 ) -> Result<(), Diagnostics> {
@@ -29,20 +30,38 @@ pub(super) async fn check(
     if let (true, Some(overrides)) = (news(|cluster| &cluster.cilium), &parsed.cilium)
         && let Ok(addon) = cilium::addon(overrides, control_planes)
     {
-        wrong.extend(failure(clients, &parsed, "cilium", addon).await);
+        wrong.extend(failure(operation, &parsed, "cilium", addon).await);
     }
     if let (true, Some(overrides)) = (news(|cluster| &cluster.cert_manager), &parsed.cert_manager)
         && let Ok(addon) = cert_manager::addon(overrides)
     {
-        wrong.extend(failure(clients, &parsed, "cert_manager", addon).await);
+        wrong.extend(failure(operation, &parsed, "cert_manager", addon).await);
     }
     wrong.into_result(())
 }
 
-async fn failure(clients: &Clients, parsed: &Parsed, attribute: &str, addon: Addon) -> Option<Diagnostic> {
+async fn failure(
+    operation: &Operation<Clients>,
+    parsed: &Parsed,
+    attribute: &str,
+    addon: Addon,
+) -> Option<Diagnostic> {
+    let clients = operation.data().ok()?;
     let fetching = clients.charts.fetch(&addon.repository, &addon.chart, &addon.version);
     let fetched = match tokio::time::timeout(PATIENCE, fetching).await {
         Ok(Ok(fetched)) => fetched,
+        Ok(Err(error)) if !error.is_transient() => {
+            operation.warn([Diagnostic::warning(
+                "a chart is not where it should be",
+                format!(
+                    "Failed to {}. Unless that changes before the apply comes to it, the apply will fail there: correct \
+                     {attribute}.repository or {attribute}.version.",
+                    chain(&error)
+                ),
+            )
+            .at(Path::new(attribute))]);
+            return None;
+        }
         Ok(Err(error)) => {
             tracing::warn!(
                 addon = addon.name,

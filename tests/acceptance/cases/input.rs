@@ -35,6 +35,12 @@ const INSTANCES: &[Mistake] = &[
         words: &["192.0.2.1", "twice"],
     },
     Mistake {
+        what: "a candidate that is null",
+        written: "name = \"a\"\ninterfaces = [\"192.0.2.1\", null]",
+        line: "interfaces = [\"192.0.2.1\", null]",
+        words: &["interfaces[1] is null"],
+    },
+    Mistake {
         what: "a label's key",
         written: "name = \"a\"\ninterfaces = [\"192.0.2.1\"]\nlabels = { \"-role\" = \"x\" }",
         line: "labels = { \"-role\" = \"x\" }",
@@ -57,6 +63,12 @@ const INSTANCES: &[Mistake] = &[
         written: "name = \"a\"\ninterfaces = [\"192.0.2.1\"]\nconfig_patches = [\"machine: [\"]",
         line: "config_patches = [\"machine: [\"]",
         words: &["YAML"],
+    },
+    Mistake {
+        what: "a patch that is null",
+        written: "name = \"a\"\ninterfaces = [\"192.0.2.1\"]\nconfig_patches = [null]",
+        line: "config_patches = [null]",
+        words: &["config_patches[0] is null"],
     },
     Mistake {
         what: "a time-out that is no duration",
@@ -117,6 +129,24 @@ const CLUSTERS: &[Mistake] = &[
         written: "talos_version = \"latest\"",
         line: "talos_version = \"latest\"",
         words: &["latest"],
+    },
+    Mistake {
+        what: "a Talos that nobody knows",
+        written: "talos_version = \"1.99.0\"",
+        line: "talos_version = \"1.99.0\"",
+        words: &["1.99.0", "not supported"],
+    },
+    Mistake {
+        what: "a new pool in two places",
+        written: "workers = { w = { pool = kontinuum_instance_pool.p } }",
+        line: "workers = { w = { pool = kontinuum_instance_pool.p } }",
+        words: &["used twice"],
+    },
+    Mistake {
+        what: "a chart's version that is none",
+        written: "cilium = { version = \"abc\" }",
+        line: "cilium = { version = \"abc\" }",
+        words: &["cilium.version", "abc"],
     },
     Mistake {
         what: "a Kubernetes version that this Talos does not run",
