@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Barrier;
 
 use kontinuum::clients::inventory::{Environment, Inventory, InventoryError, Location};
 use kontinuum::domain::record::PoolRecord;
@@ -102,4 +103,30 @@ async fn automation_reads_the_default_place_but_never_writes_it() {
     let refused = inventory.create("a", &uid("1"), pool(1)).await;
     assert!(matches!(refused, Err(InventoryError::Automation { .. })), "{refused:?}");
     assert!(!inventory.location().path.exists());
+}
+
+/// SQLite gives up at once on one of two that switch a new file's journal at the same time.
+#[test]
+fn of_many_that_make_a_new_file_at_once_none_is_refused() {
+    const MAKERS: usize = 4;
+    for _ in 0..100 {
+        let (_folder, path) = place();
+        let together = Barrier::new(MAKERS);
+        std::thread::scope(|scope| {
+            for number in 0..MAKERS {
+                let (path, together) = (&path, &together);
+                scope.spawn(move || {
+                    let inventory = inventory(path);
+                    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                    together.wait();
+                    runtime
+                        .block_on(async {
+                            let uid = uid(&number.to_string());
+                            inventory.create(&format!("pool-{number}"), &uid, pool(1)).await
+                        })
+                        .unwrap();
+                });
+            }
+        });
+    }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::{InventoryError, Location};
 use crate::domain::record::Kind;
@@ -16,6 +16,9 @@ const FILE_VERSION: i64 = 1;
 
 /// How long a writer waits for another process' transaction, which lasts milliseconds; beyond it something hangs.
 const BUSY: Duration = Duration::from_secs(10);
+
+/// The pause before a lost race for the switch to WAL is run again; the winner needs about a millisecond.
+const SWITCH_AGAIN: Duration = Duration::from_millis(5);
 
 /// SQLite tells nobody of another process' commit, so a waiting reader looks at the file's change counter, which
 /// costs one small read.
@@ -284,7 +287,7 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<i64> {
     if found >= FILE_VERSION {
         return Ok(found);
     }
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    switch_to_wal(connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have done it while we waited for the lock.
@@ -310,4 +313,18 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<i64> {
     }
     transaction.commit()?;
     version(connection)
+}
+
+/// Switches a new file to WAL. SQLite reads first and then wants to write, and where two processes do so at once it
+/// gives one of them up at once, without the time of [`BUSY`], since neither could go on: so it is tried again.
+fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let started = Instant::now();
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && started.elapsed() < BUSY => {
+                std::thread::sleep(SWITCH_AGAIN);
+            }
+            other => return other,
+        }
+    }
 }
