@@ -3,9 +3,11 @@
 //! Made from a cluster's secrets and a machine's facts byte for byte as Talos' own generator would make it, patched as
 //! Talos patches, and judged before it is sent.
 
+mod application;
 mod contract;
 mod decode;
 mod delete;
+mod difference;
 mod document;
 mod encode;
 mod generate;
@@ -15,12 +17,15 @@ mod managed;
 mod merge;
 mod patch;
 mod problem;
+mod redaction;
 mod scalars;
 mod schema;
 mod secrets;
 mod validate;
 
+pub use application::{Application, ApplyMode, Effect, NeedsReboot, allows, effects, how};
 pub use contract::{Contract, ContractError};
+pub use difference::{Change, Difference};
 pub use document::{MachineConfiguration, ParseError};
 pub use generate::{GenerateError, generate};
 pub use inputs::{DiskSelector, Inputs, InstallTarget, NetworkPlugin, Role, VirtualAddress};
