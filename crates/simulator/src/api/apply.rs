@@ -14,7 +14,7 @@ use crate::world::TalosVersion;
 /// Applies a configuration, or says what applying it would do.
 pub(super) async fn apply(
     boot: &Arc<Boot>,
-    request: ApplyConfigurationRequest,
+    mut request: ApplyConfigurationRequest,
     caller: &Caller,
 ) -> Result<ApplyConfigurationResponse, Status> {
     let progress = "another apply configuration is already in progress";
@@ -34,6 +34,12 @@ pub(super) async fn apply(
         return Err(words.malformed("config not found"));
     }
     let judge = &boot.machine.site.judge;
+    if !request.dry_run {
+        for (path, index) in boot.machine.faults.take_altered_values() {
+            let altered = judge.alter(&request.data, &path, index).await;
+            request.data = altered.map_err(|error| refused(error, Status::internal))?;
+        }
+    }
     let decoded =
         judge.decode(&request.data).await.map_err(|error| refused(error, |text| words.malformed(text)))?;
     if active.is_some() && !decoded.complete_for_boot {

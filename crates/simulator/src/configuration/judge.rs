@@ -238,10 +238,7 @@ impl Judge {
     pub async fn patch(&self, configuration: &[u8], patches: &[String]) -> Result<Vec<u8>, JudgeError> {
         let arguments = json!({ "configuration": STANDARD.encode(configuration), "patches": patches });
         let reply: Patched = self.ask("patch", arguments).await?;
-        STANDARD.decode(reply.configuration).map_err(|error| JudgeError::Conversation {
-            operation: "patch",
-            reason: format!("its reply isn't base64: {error}"),
-        })
+        reply.bytes("patch")
     }
 
     /// Generates configurations as `talosctl gen config` does.
@@ -283,6 +280,23 @@ impl Judge {
         self.ask("diff", arguments).await
     }
 
+    /// Puts another byte into the value at a path of the main document (`machine.certSANs[0]`): the one at `index`, else
+    /// the middle one.
+    ///
+    /// # Errors
+    /// [`JudgeError::Refused`] when there is no such value.
+    pub async fn alter(
+        &self,
+        configuration: &[u8],
+        path: &str,
+        index: Option<usize>,
+    ) -> Result<Vec<u8>, JudgeError> {
+        let arguments =
+            json!({ "configuration": STANDARD.encode(configuration), "path": path, "index": index });
+        let reply: Patched = self.ask("alter", arguments).await?;
+        reply.bytes("alter")
+    }
+
     async fn ask<T: DeserializeOwned>(
         &self,
         operation: &'static str,
@@ -313,6 +327,15 @@ impl Judge {
 #[derive(Deserialize)]
 struct Patched {
     configuration: String,
+}
+
+impl Patched {
+    fn bytes(&self, operation: &'static str) -> Result<Vec<u8>, JudgeError> {
+        STANDARD.decode(&self.configuration).map_err(|error| JudgeError::Conversation {
+            operation,
+            reason: format!("its reply isn't base64: {error}"),
+        })
+    }
 }
 
 #[derive(Deserialize)]

@@ -100,6 +100,16 @@ pub enum Fault {
     },
     /// The disk holds etcd data of an earlier cluster.
     ForeignEtcdData {},
+    /// The next configuration reaches the machine with another byte in one of its values.
+    AlterConfiguration {
+        /// The value in the main document, e.g. `machine.certSANs[0]`.
+        #[arg(long)]
+        path: String,
+        /// Which byte of the value; its middle if not given.
+        #[arg(long)]
+        #[serde(default)]
+        index: Option<usize>,
+    },
 }
 
 /// The faults that a machine has now.
@@ -210,6 +220,15 @@ impl Faults {
         self.take(|fault| (*fault == Fault::ForeignEtcdData {}).then_some(())).is_some()
     }
 
+    /// The values, and the byte in each, that the next configuration has wrong.
+    pub(crate) fn take_altered_values(&self) -> Vec<(String, Option<usize>)> {
+        let altered = |fault: &Fault| {
+            let Fault::AlterConfiguration { path, index } = fault else { return None };
+            Some((path.clone(), *index))
+        };
+        std::iter::from_fn(|| self.take(altered)).collect()
+    }
+
     /// The address at which the machine comes back, if another one.
     pub(crate) fn take_new_address(&self) -> Option<IpAddr> {
         self.take(|fault| if let Fault::ComeBackAt { address } = fault { Some(*address) } else { None })
@@ -259,7 +278,8 @@ fn call_fault(fault: &mut Fault) -> Option<(&str, &mut u32, CallFault)> {
         | Fault::SkewClock { .. }
         | Fault::TimeNotInSync {}
         | Fault::InstallVersion { .. }
-        | Fault::ForeignEtcdData {} => None,
+        | Fault::ForeignEtcdData {}
+        | Fault::AlterConfiguration { .. } => None,
     }
 }
 

@@ -174,7 +174,7 @@ impl Life {
         boot.enter(Stage::Booting);
         let authority = self.authority(&configuration.view);
         if let Some(authority) = &authority {
-            self.listen_mutually(&configuration.view, authority).await;
+            self.listen_mutually(&configuration.view, Arc::clone(authority)).await;
         }
         let _serving = authority.filter(|_| boot.role() == Role::ControlPlane).map(|authority| {
             machine.site.trust.serve(&machine.specification.name, &configuration.view, authority)
@@ -220,7 +220,7 @@ impl Life {
                 running = wait_for_services => if !running {
                     boot.take_node(None);
                 },
-                authority = wait_for_trust => self.listen_mutually(&configuration.view, &authority).await,
+                authority = wait_for_trust => self.listen_mutually(&configuration.view, authority).await,
                 _ = faults.changed() => self.start_kubernetes(&configuration.view).await,
                 _ = nodes.changed() => {}
             }
@@ -242,7 +242,7 @@ impl Life {
         }
     }
 
-    async fn listen_mutually(&mut self, configuration: &MachineConfiguration, authority: &Authority) {
+    async fn listen_mutually(&mut self, configuration: &MachineConfiguration, authority: Arc<Authority>) {
         let boot = &self.boot;
         let acceptance = Acceptance::mutual(
             &boot.machine.clock,

@@ -9,9 +9,9 @@ mod caller;
 mod verifier;
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::NoServerSessionStorage;
 use rustls::time_provider::TimeProvider;
@@ -22,6 +22,7 @@ pub(crate) use caller::Caller;
 use verifier::TalosClientVerifier;
 
 use crate::fault::Faults;
+use crate::locked;
 
 /// The common name of every certificate of maintenance mode, by which clients can tell it apart.
 pub(crate) const MAINTENANCE_COMMON_NAME: &str = "maintenance-service.talos.dev";
@@ -55,9 +56,26 @@ pub(crate) struct Names {
     pub(crate) addresses: Vec<IpAddr>,
 }
 
+/// What a listener shows its clients. Its certificate is issued anew when the machine's clock was set, as Talos does.
+#[derive(Clone, Debug)]
+pub(crate) struct Acceptance(Arc<Issuing>);
+
+#[derive(Debug)]
+struct Issuing {
+    clock: Clock,
+    authority: Arc<Authority>,
+    names: Names,
+    versions: Versions,
+    /// Of the clients' certificates; none in maintenance mode.
+    roots: Option<Vec<CertificateDer<'static>>>,
+    issued: Mutex<Issued>,
+}
+
 /// The two configurations of a listener: for clients that negotiate h2 by ALPN, and for those that don't.
 #[derive(Clone, Debug)]
-pub(crate) struct Acceptance {
+struct Issued {
+    /// How far the clock was off.
+    skew: SignedDuration,
     with_alpn: Arc<ServerConfig>,
     without_alpn: Arc<ServerConfig>,
 }
@@ -69,15 +87,14 @@ impl Acceptance {
         names: Names,
         versions: Versions,
     ) -> Result<Self, AuthorityError> {
-        let now = clock.now();
-        let authority = Authority::throw_away(now)?;
-        Self::new(clock, &authority, names, versions, None)
+        let authority = Authority::throw_away(clock.now())?;
+        Self::new(clock, Arc::new(authority), names, versions, None)
     }
 
     /// Mutual TLS: certificate from this authority, clients from this or one of the accepted authorities (PEM).
     pub(crate) fn mutual(
         clock: &Clock,
-        authority: &Authority,
+        authority: Arc<Authority>,
         accepted: &[String],
         names: Names,
         versions: Versions,
@@ -100,17 +117,47 @@ impl Acceptance {
             None => true,
             Some(mut offered) => offered.all(|protocol| protocol == b"http/1.1"),
         };
-        Arc::clone(if tolerated { &self.without_alpn } else { &self.with_alpn })
+        let issued = self.0.issued();
+        if tolerated { issued.without_alpn } else { issued.with_alpn }
     }
 
     fn new(
         clock: &Clock,
-        authority: &Authority,
+        authority: Arc<Authority>,
         names: Names,
+        versions: Versions,
+        roots: Option<Vec<CertificateDer<'static>>>,
+    ) -> Result<Self, AuthorityError> {
+        let issued = Issued::issue(clock, &authority, &names, versions, roots.clone())?;
+        let (clock, issued) = (clock.clone(), Mutex::new(issued));
+        Ok(Self(Arc::new(Issuing { clock, authority, names, versions, roots, issued })))
+    }
+}
+
+impl Issuing {
+    fn issued(&self) -> Issued {
+        let mut issued = locked(&self.issued);
+        if issued.skew != self.clock.0.clock_skew() {
+            let (authority, roots) = (&self.authority, self.roots.clone());
+            match Issued::issue(&self.clock, authority, &self.names, self.versions, roots) {
+                Ok(anew) => *issued = anew,
+                Err(error) => tracing::warn!(%error, "failed to issue the certificate anew"),
+            }
+        }
+        issued.clone()
+    }
+}
+
+impl Issued {
+    fn issue(
+        clock: &Clock,
+        authority: &Authority,
+        names: &Names,
         versions: Versions,
         clients: Option<Vec<CertificateDer<'static>>>,
     ) -> Result<Self, AuthorityError> {
-        let (certificate, key) = authority.issue_server(names, clock.now())?;
+        let skew = clock.0.clock_skew();
+        let (certificate, key) = authority.issue_server(names.clone(), clock.now())?;
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder = ServerConfig::builder_with_details(Arc::clone(&provider), Arc::new(clock.clone()))
             .with_protocol_versions(versions.supported())?;
@@ -125,7 +172,7 @@ impl Acceptance {
         config.send_tls13_tickets = 0;
         let without_alpn = Arc::new(config.clone());
         config.alpn_protocols = vec![b"h2".to_vec()];
-        Ok(Self { with_alpn: Arc::new(config), without_alpn })
+        Ok(Self { skew, with_alpn: Arc::new(config), without_alpn })
     }
 }
 

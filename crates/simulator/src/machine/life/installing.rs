@@ -23,7 +23,7 @@ impl Life {
         boot.enter(Stage::Installing);
         boot.log.publish("machine.SequenceEvent", &sequence("install", Action::Start, None), "");
         if let Some(authority) = self.authority(&configuration.view) {
-            self.listen_mutually(&configuration.view, &authority).await;
+            self.listen_mutually(&configuration.view, authority).await;
         }
         wait(commands, sleep(machine.specification.install_time)).await?;
         let planned = match machine.faults.take_failed_installation() {

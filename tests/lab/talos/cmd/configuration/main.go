@@ -22,6 +22,7 @@ var operations = map[string]func(json.RawMessage) (any, error){
 	"validate": withArguments(validate),
 	"patch":    withArguments(patch),
 	"diff":     withArguments(difference),
+	"alter":    withArguments(alter),
 	"generate": withArguments(generateAll),
 	"secrets":  withArguments(bundle),
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+type alterArguments struct {
+	Configuration []byte `json:"configuration"`
+	// Path names a value of the main document, as machine.certSANs[0].
+	Path string `json:"path"`
+	// Index of the byte in the value; without one it is the middle.
+	Index *int `json:"index"`
+}
+
+type alterResult struct {
+	Configuration []byte `json:"configuration"`
+}
+
+// alter puts another byte of the same class (digit, small or capital letter) into a value: what a configuration would
+// suffer on its way that nothing protects.
+func alter(arguments alterArguments) (any, error) {
+	var document yaml.Node
+
+	// The main document comes first; others follow after a line of dashes.
+	if err := yaml.NewDecoder(bytes.NewReader(arguments.Configuration)).Decode(&document); err != nil {
+		return nil, err
+	}
+
+	value, err := find(&document, arguments.Path)
+	if err != nil {
+		return nil, err
+	}
+
+	index := len(value.Value) / 2
+	if arguments.Index != nil {
+		index = *arguments.Index
+	}
+
+	for index < len(value.Value) && other(value.Value[index]) == value.Value[index] {
+		index++
+	}
+
+	if index >= len(value.Value) {
+		return nil, fmt.Errorf("%s has no digit and no letter from there on", arguments.Path)
+	}
+
+	if value.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		index++
+	}
+
+	lines := strings.SplitAfter(string(arguments.Configuration), "\n")
+	line := []byte(lines[value.Line-1])
+	place := value.Column - 1 + index
+	line[place] = other(line[place])
+	lines[value.Line-1] = string(line)
+
+	return alterResult{Configuration: []byte(strings.Join(lines, ""))}, nil
+}
+
+// find follows a path through mappings and sequences to a text on one line.
+func find(document *yaml.Node, path string) (*yaml.Node, error) {
+	if document.Kind != yaml.DocumentNode || len(document.Content) != 1 {
+		return nil, errors.New("the configuration has no document")
+	}
+
+	node := document.Content[0]
+
+	for step := range strings.SplitSeq(strings.ReplaceAll(path, "[", ".["), ".") {
+		next := child(node, step)
+		if next == nil {
+			return nil, fmt.Errorf("the configuration has no %s: %s is missing", path, step)
+		}
+
+		node = next
+	}
+
+	if node.Kind != yaml.ScalarNode || strings.Contains(node.Value, "\n") {
+		return nil, fmt.Errorf("%s is not a text on one line", path)
+	}
+
+	return node, nil
+}
+
+func child(node *yaml.Node, step string) *yaml.Node {
+	if number, isIndex := strings.CutPrefix(step, "["); isIndex {
+		index, err := strconv.Atoi(strings.TrimSuffix(number, "]"))
+		if err != nil || node.Kind != yaml.SequenceNode || index < 0 || index >= len(node.Content) {
+			return nil
+		}
+
+		return node.Content[index]
+	}
+
+	if node.Kind != yaml.MappingNode {
+		return nil
+	}
+
+	for key := 0; key+1 < len(node.Content); key += 2 {
+		if node.Content[key].Value == step {
+			return node.Content[key+1]
+		}
+	}
+
+	return nil
+}
+
+// other is the next byte of the class, or the same one for what is neither a digit nor a letter.
+func other(letter byte) byte {
+	for _, class := range []string{"0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} {
+		if index := strings.IndexByte(class, letter); index >= 0 {
+			return class[(index+1)%len(class)]
+		}
+	}
+
+	return letter
+}
