@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::cluster::step::{Blocker, Step, Waiting};
+use crate::domain::cluster::step::{Action, Blocker, Step, Waiting};
 use pace::Pace;
 pub use world::{ActError, Turn, World};
 
@@ -38,6 +38,8 @@ pub enum Stalled {
         waiting: Option<Waiting>,
         /// The last act that failed, if none succeeded since.
         failure: Option<ActError>,
+        /// The last act, when nothing was waited for after it.
+        acted: Option<Action>,
     },
     /// It was asked to end.
     Stopped,
@@ -57,6 +59,7 @@ pub async fn converge<W: World>(
     let mut pace = Pace::new();
     let mut waiting: Option<Waiting> = None;
     let mut failure: Option<ActError> = None;
+    let mut acted: Vec<Action> = Vec::new();
     let mut soft_since: Option<Instant> = None;
     loop {
         let turn = tokio::select! {
@@ -64,13 +67,21 @@ pub async fn converge<W: World>(
             turn = tokio::time::timeout_at(deadline, world.look()) => turn,
         };
         let Ok(Turn { step, soft }) = turn else {
-            return out_of_time(waiting, failure, soft_since.is_some());
+            return out_of_time(waiting, failure, &acted, soft_since.is_some());
         };
         match step {
             Step::Done => return Ok(Ended::Done),
             Step::Blocked(blocker) => return Err(Stalled::Blocked(blocker)),
             Step::Act(actions) => {
-                pace.progressed();
+                // The same acts once more: they had no effect yet, and doing them faster gives them none.
+                let again = acted == actions;
+                if again {
+                    pace.stalled();
+                } else {
+                    pace.progressed();
+                }
+                acted.clone_from(&actions);
+                waiting = None;
                 for action in actions {
                     tracing::info!("Going to {action}");
                     // An act that has begun is carried to its end: only between acts is a stop heard.
@@ -81,17 +92,18 @@ pub async fn converge<W: World>(
                             tracing::warn!(error = error.text, "Failed to act; looking again");
                             failure = Some(error);
                         }
-                        Err(_) => return out_of_time(waiting, failure, false),
+                        Err(_) => return out_of_time(waiting, failure, &acted, false),
                     }
                     if stop.is_cancelled() {
                         return Err(Stalled::Stopped);
                     }
                 }
-                if failure.is_none() {
+                if failure.is_none() && !again {
                     continue;
                 }
             }
             Step::Wait(now) => {
+                acted.clear();
                 if waiting.as_ref() != Some(&now) {
                     tracing::info!("Waiting for {now}");
                     waiting = Some(now.clone());
@@ -111,22 +123,29 @@ pub async fn converge<W: World>(
             () = tokio::time::sleep_until(pause) => {}
         }
         if Instant::now() >= deadline {
-            return out_of_time(waiting, failure, soft_since.is_some());
+            return out_of_time(waiting, failure, &acted, soft_since.is_some());
         }
     }
 }
 
-fn out_of_time(waiting: Option<Waiting>, failure: Option<ActError>, soft: bool) -> Result<Ended, Stalled> {
+fn out_of_time(
+    waiting: Option<Waiting>,
+    failure: Option<ActError>,
+    acted: &[Action],
+    soft: bool,
+) -> Result<Ended, Stalled> {
     match waiting {
         Some(waiting) if soft => Ok(Ended::Short(waiting)),
-        waiting => Err(Stalled::TimedOut { waiting, failure }),
+        waiting => {
+            let acted = if waiting.is_none() { acted.last().cloned() } else { None };
+            Err(Stalled::TimedOut { waiting, failure, acted })
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::cluster::step::Action;
     use crate::domain::names::{Label, Uid};
 
     /// A world that answers from a list, and says `last` for ever after.
@@ -181,7 +200,7 @@ mod tests {
         let start = Instant::now();
         let mut world = world(vec![], turn(Step::Wait(waiting()), false));
         let ended = converge(&mut world, Duration::from_secs(600), &CancellationToken::new()).await;
-        assert_eq!(ended, Err(Stalled::TimedOut { waiting: Some(waiting()), failure: None }));
+        assert_eq!(ended, Err(Stalled::TimedOut { waiting: Some(waiting()), failure: None, acted: None }));
         assert_eq!(start.elapsed(), Duration::from_secs(600));
     }
 
@@ -206,6 +225,15 @@ mod tests {
         world.refuse = Some(error(true));
         let ended = converge(&mut world, Duration::from_secs(60), &stop).await;
         assert_eq!(ended, Err(Stalled::Failed(error(true))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_act_without_effect_is_not_repeated_without_a_pause() {
+        let mut world = world(vec![turn(Step::Wait(waiting()), false)], turn(bootstrap(), false));
+        let ended = converge(&mut world, Duration::from_secs(60), &CancellationToken::new()).await;
+        let acted = Some(Action::BootstrapEtcd(Uid::new("a")));
+        assert_eq!(ended, Err(Stalled::TimedOut { waiting: None, failure: None, acted }));
+        assert!(world.acted < 100, "it acted {} times in a minute", world.acted);
     }
 
     #[tokio::test(start_paused = true)]

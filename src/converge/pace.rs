@@ -15,18 +15,27 @@ const PATIENT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct Pace {
     since: Instant,
+    is_stalled: bool,
 }
 
 impl Pace {
     pub(super) fn new() -> Self {
-        Self { since: Instant::now() }
+        Self { since: Instant::now(), is_stalled: false }
     }
 
     pub(super) fn progressed(&mut self) {
         self.since = Instant::now();
     }
 
-    pub(super) fn pause(&self) -> Duration {
+    /// Nothing is to be had by hurrying.
+    pub(super) fn stalled(&mut self) {
+        self.is_stalled = true;
+    }
+
+    pub(super) fn pause(&mut self) -> Duration {
+        if std::mem::take(&mut self.is_stalled) {
+            return PATIENT;
+        }
         if self.since.elapsed() < EAGER_FOR { EAGER } else { PATIENT }
     }
 }

@@ -226,6 +226,12 @@ pub struct MemberRecord {
     /// The SHA-256 digest of the configuration that it was given last, in hexadecimal.
     #[serde(default)]
     pub configuration: Option<String>,
+    /// What the instance said of itself then, as one digest: its patches, host name, disk and addresses.
+    #[serde(default)]
+    pub instance: Option<String>,
+    /// Whether the machine was seen ready with it, where it was a change. Until then no other machine's configuration is changed.
+    #[serde(default)]
+    pub proven: bool,
 }
 
 /// How far etcd got. It only ever refuses a step.

@@ -46,6 +46,9 @@ pub(super) struct Private {
     /// What the last create or update left to do.
     #[serde(default)]
     pub(super) unfinished: Option<String>,
+    /// What the last Read found to be other than it was left, as far as an update can mend it.
+    #[serde(default)]
+    pub(super) drift: Option<String>,
 }
 
 impl Private {

@@ -174,6 +174,15 @@ impl Error {
     }
 }
 
+/// What the network itself said; the layers between only repeat that the request failed.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
 impl Cause {
     /// Sorts what kube reports; `server` is the address that was asked.
     pub(crate) fn of(error: kube::Error, server: &str) -> Self {
@@ -188,7 +197,7 @@ impl Cause {
         }
         match verification_failure(&error) {
             Some(source) => Self::Untrusted { server: server.to_owned(), source },
-            None => Self::Unreachable { server: server.to_owned(), source: Box::new(error) },
+            None => Self::Unreachable { server: server.to_owned(), source: innermost(&error).into() },
         }
     }
 

@@ -17,7 +17,7 @@ use super::session::Session;
 use super::tls::Credentials;
 use super::watch::{Watch, Watching};
 use crate::domain::machine::Facts;
-use crate::domain::machine_configuration::Secret;
+use crate::domain::machine_configuration::{ApplyMode, Secret};
 use crate::domain::names::Address;
 
 /// A connection with mutual TLS to one machine of a cluster.
@@ -161,16 +161,29 @@ impl Admin {
     ///
     /// Those of a call.
     pub async fn machine_configuration(&self) -> Result<Option<Secret>, Error> {
-        self.session.machine_configuration().await
+        self.session.machine_configuration("v1alpha1").await
     }
 
-    /// Replaces the machine's configuration; it decides itself whether it must restart for it.
+    /// The configuration on the machine's disk: another one than it runs while a change is staged, or tried.
+    ///
+    /// # Errors
+    ///
+    /// Those of a call.
+    pub async fn stored_configuration(&self) -> Result<Option<Secret>, Error> {
+        self.session.machine_configuration("persistent").await
+    }
+
+    /// Replaces the machine's configuration. In mode `auto` it decides itself whether it must restart for it.
     ///
     /// # Errors
     ///
     /// `InvalidArgument` with the machine's reason is final. After any other the machine may have taken it.
-    pub async fn apply_configuration(&self, configuration: &Secret) -> Result<Applied, Error> {
-        self.session.apply(configuration, false).await
+    pub async fn apply_configuration(
+        &self,
+        configuration: &Secret,
+        mode: ApplyMode,
+    ) -> Result<Applied, Error> {
+        self.session.apply(configuration, mode, false).await
     }
 
     /// Lets the machine judge a configuration without taking it.
@@ -179,7 +192,7 @@ impl Admin {
     ///
     /// `InvalidArgument` with the machine's reason.
     pub async fn dry_run(&self, configuration: &Secret) -> Result<Applied, Error> {
-        self.session.apply(configuration, true).await
+        self.session.apply(configuration, ApplyMode::Auto, true).await
     }
 
     /// Starts etcd as a cluster of one. Once in a cluster's life, and only on one machine: the machine looks at

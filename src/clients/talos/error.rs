@@ -156,7 +156,11 @@ impl Fault {
 
     /// A status that tonic gave: the machine's, or one made here of a broken connection.
     pub(super) fn of_status(status: &Status) -> Self {
-        // Only statuses made on our side have a source: the machine's come from headers.
+        // What tonic's generated clients say of a connection that ended before the call, as a text alone.
+        if let Some(ended) = status.message().strip_prefix("Service was not ready: ") {
+            return Self::Lost(ended.to_owned());
+        }
+        // Other statuses made on our side have a source: the machine's come from headers.
         match std::error::Error::source(status) {
             Some(source) => Self::Lost(root_cause(source)),
             None => {
@@ -233,6 +237,8 @@ mod tests {
         for code in [Code::InvalidArgument, Code::Unimplemented, Code::PermissionDenied] {
             assert!(!Fault::Status { code, message: String::new() }.is_transient(), "{code:?}");
         }
+        let ended = Fault::of_status(&Status::unknown("Service was not ready: channel closed"));
+        assert_eq!(ended, Fault::Lost("channel closed".to_owned()));
         for code in [Code::Unavailable, Code::FailedPrecondition, Code::Unknown, Code::DeadlineExceeded] {
             assert!(Fault::Status { code, message: String::new() }.is_transient(), "{code:?}");
         }

@@ -9,7 +9,7 @@ use super::deadline::{APPLY, CALL};
 use super::error::Error;
 use super::resources::MACHINE_CONFIGURATIONS;
 use super::session::Session;
-use crate::domain::machine_configuration::Secret;
+use crate::domain::machine_configuration::{ApplyMode, Secret};
 
 /// The partitions whose loss brings a machine back to maintenance mode with its boot loader and Talos on its disk.
 /// Never empty: an empty list wipes the disk, boot loader and all.
@@ -29,10 +29,20 @@ impl Session {
     /// those in maintenance mode up to 1.12.
     ///
     /// The reply's details are not looked at: they hold an unredacted difference of the configurations.
-    pub(super) async fn apply(&self, configuration: &Secret, dry_run: bool) -> Result<Applied, Error> {
+    pub(super) async fn apply(
+        &self,
+        configuration: &Secret,
+        mode: ApplyMode,
+        dry_run: bool,
+    ) -> Result<Applied, Error> {
+        let mode = match mode {
+            ApplyMode::Auto => Mode::Auto,
+            ApplyMode::NoReboot => Mode::NoReboot,
+            ApplyMode::Staged => Mode::Staged,
+        };
         let request = ApplyConfigurationRequest {
             data: configuration.expose().as_bytes().to_vec(),
-            mode: Mode::Auto.into(),
+            mode: mode.into(),
             dry_run,
             try_mode_timeout: None,
         };
@@ -44,9 +54,10 @@ impl Session {
         Ok(Applied { warnings: reply.warnings, reboots })
     }
 
-    pub(super) async fn machine_configuration(&self) -> Result<Option<Secret>, Error> {
-        let active = self.get(&MACHINE_CONFIGURATIONS, "v1alpha1").await?;
-        Ok(active.map(|active| Secret::new(String::from_utf8_lossy(&active.yaml_marshalled).into_owned())))
+    /// The configuration with an id: `v1alpha1` is in use, `persistent` is on the disk.
+    pub(super) async fn machine_configuration(&self, id: &str) -> Result<Option<Secret>, Error> {
+        let found = self.get(&MACHINE_CONFIGURATIONS, id).await?;
+        Ok(found.map(|found| Secret::new(String::from_utf8_lossy(&found.yaml_marshalled).into_owned())))
     }
 
     pub(super) async fn reboot(&self) -> Result<(), Error> {

@@ -15,7 +15,7 @@ use super::session::Session;
 use super::tls;
 use super::watch::{Watch, Watching};
 use crate::domain::machine::Facts;
-use crate::domain::machine_configuration::Secret;
+use crate::domain::machine_configuration::{ApplyMode, Secret};
 use crate::domain::names::Address;
 
 /// A connection to a machine in maintenance mode. Its certificate is not verified, since no authority has signed it;
@@ -125,7 +125,7 @@ impl Maintenance {
     ///
     /// `InvalidArgument` (up to Talos 1.12 also `Unknown`) with the machine's reason, and those of a call.
     pub async fn dry_run(&self, configuration: &Secret) -> Result<Applied, Error> {
-        self.session.apply(configuration, true).await
+        self.session.apply(configuration, ApplyMode::Auto, true).await
     }
 
     /// Configures the machine: it installs itself and comes back with mutual TLS. The connection ends with it, since
@@ -135,7 +135,7 @@ impl Maintenance {
     ///
     /// `InvalidArgument` with the machine's reason is final. After any other the machine may have taken it.
     pub async fn apply_configuration(self, configuration: &Secret) -> Result<Applied, Error> {
-        self.session.apply(configuration, false).await
+        self.session.apply(configuration, ApplyMode::Auto, false).await
     }
 
     /// The last failure that the machine's events and kernel log tell of, to quote after an installation that didn't

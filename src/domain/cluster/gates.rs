@@ -2,7 +2,7 @@
 //!
 //! The list *is* the state machine: the next step is that of the first gate which is not passed.
 
-use super::observed::{AddonSeen, EtcdService, Observed, Running, Stage};
+use super::observed::{AddonSeen, EtcdMember, EtcdService, Observed, Running, Stage};
 use super::spec::{Addon, Member, Role, Spec};
 use super::step::{Action, Blocker, Step, Waiting};
 use crate::domain::names::Uid;
@@ -185,20 +185,48 @@ fn changing(actions: &[Action]) -> Option<&Uid> {
     })
 }
 
-/// A changed configuration may reboot its machine: while etcd has data to lose, the other control planes are up first.
+/// A changed configuration may reboot its machine: while etcd has data to lose, the other control planes are up, ready
+/// and voting first.
 fn others_underway(spec: &Spec, seen: &Observed, changed: &Uid) -> Option<Waiting> {
     if !spec.etcd.seen {
         return None;
     }
-    spec.control_planes()
-        .filter(|member| member.uid != *changed)
-        .find_map(|member| waiting_to_run(seen, member))
+    let voting = seen.etcd.as_ref().and_then(Seen::present);
+    spec.control_planes().filter(|member| member.uid != *changed).find_map(|member| {
+        let joins = || {
+            let votes = voting.is_some_and(|voting| votes(voting, member));
+            (!votes).then(|| Waiting::EtcdJoin { name: member.name.clone() })
+        };
+        waiting_to_run(seen, member).or_else(|| waiting_to_be_ready(seen, member)).or_else(joins)
+    })
+}
+
+fn votes(members: &[EtcdMember], member: &Member) -> bool {
+    members.iter().any(|etcd| etcd.hostname == member.hostname.as_str() && !etcd.learner)
+}
+
+/// What Talos finds unmet on a machine that is up. That its node is not Ready may have to do with the network, which
+/// comes later: it counts only against a configuration that was not proven yet.
+fn waiting_to_be_ready(seen: &Observed, member: &Member) -> Option<Waiting> {
+    let Some(Stage::Running(running)) = seen.machines.get(&member.uid) else { return None };
+    let counts = |condition: &str| member.unproven || condition != "nodeReady";
+    let unmet = running.unmet.iter().filter(|(condition, _)| counts(condition));
+    let why: Vec<String> = unmet.map(|(condition, why)| format!("{condition}: {why}")).collect();
+    (!why.is_empty()).then(|| Waiting::Ready { name: member.name.clone(), why: why.join("; ") })
+}
+
+/// The worker with the new configuration that was not seen ready with it: until then the roll-out goes no further. One
+/// that fell silent for another reason holds nobody up.
+fn unproven(spec: &Spec, seen: &Observed, changed: &Uid) -> Option<Waiting> {
+    spec.workers()
+        .filter(|member| member.unproven && member.uid != *changed)
+        .find_map(|member| waiting_to_run(seen, member).or_else(|| waiting_to_be_ready(seen, member)))
 }
 
 /// What a machine needs so that it runs its configuration; `None` when it is on its way or there.
 fn configuration_step(spec: &Spec, seen: &Observed, member: &Member) -> Option<Step> {
     match seen.machines.get(&member.uid)? {
-        Stage::Maintenance { install_error } if member.installs >= INSTALL_TRIES => {
+        Stage::Maintenance { install_error } if member.tries >= INSTALL_TRIES => {
             Some(Step::Blocked(install_failed(member, install_error.as_deref())))
         }
         Stage::Maintenance { .. } => Some(Step::Act(vec![Action::Configure(member.uid.clone())])),
@@ -225,7 +253,9 @@ fn configuration_step(spec: &Spec, seen: &Observed, member: &Member) -> Option<S
         Stage::Running(running) if !running.configuration_current && is_up(running) => {
             Some(Step::Act(vec![Action::Reconfigure(member.uid.clone())]))
         }
-        Stage::Running(_) | Stage::Installing | Stage::ClockOff { .. } | Stage::Unreachable { .. } => None,
+        Stage::Running(_) | Stage::Installing { .. } | Stage::ClockOff { .. } | Stage::Unreachable { .. } => {
+            None
+        }
     }
 }
 
@@ -266,8 +296,9 @@ fn waiting_to_run(seen: &Observed, member: &Member) -> Option<Waiting> {
         Stage::ClockOff { why } => Some(Waiting::Clock { name, why: why.clone() }),
         Stage::Unreachable { why, long: true } => Some(Waiting::LongSilent { name, why: why.clone() }),
         Stage::Unreachable { why, long: false } => Some(Waiting::Silent { name, why: why.clone() }),
-        Stage::Installing | Stage::Maintenance { .. } | Stage::OtherMachine { .. } | Stage::Foreign => {
-            Some(Waiting::Installing { name })
+        Stage::Installing { why } => Some(Waiting::Installing { name, why: why.clone() }),
+        Stage::Maintenance { .. } | Stage::OtherMachine { .. } | Stage::Foreign => {
+            Some(Waiting::Installing { name, why: None })
         }
     }
 }
@@ -355,7 +386,7 @@ fn control_planes(spec: &Spec, seen: &Observed) -> Option<Step> {
     }
     let members = seen.etcd.as_ref().and_then(Seen::present)?;
     spec.control_planes()
-        .find(|member| !members.iter().any(|etcd| etcd.hostname == member.hostname.as_str() && !etcd.learner))
+        .find(|member| !votes(members, member))
         .map(|member| Step::Wait(Waiting::EtcdJoin { name: member.name.clone() }))
 }
 
@@ -419,7 +450,12 @@ fn workers(spec: &Spec, seen: &Observed) -> Option<Step> {
         })
         .flatten()
         .collect();
-    if actions.is_empty() { None } else { Some(Step::Act(one_change_at_a_time(actions))) }
+    if actions.is_empty() {
+        return None;
+    }
+    let actions = one_change_at_a_time(actions);
+    let waiting = changing(&actions).and_then(|changed| unproven(spec, seen, changed));
+    Some(waiting.map_or(Step::Act(actions), Step::Wait))
 }
 
 fn everything(spec: &Spec, seen: &Observed) -> Option<Step> {

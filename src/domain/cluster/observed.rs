@@ -22,7 +22,10 @@ pub enum Stage {
         found: String,
     },
     /// It took its configuration a moment ago and has not come up since.
-    Installing,
+    Installing {
+        /// What came instead of an answer, when it doesn't answer.
+        why: Option<String>,
+    },
     /// It answers to the cluster's credentials.
     Running(Running),
     /// It answers, but its certificates come from somebody else.
@@ -52,6 +55,8 @@ pub struct Running {
     pub time_in_sync: Option<bool>,
     /// Whether it runs the configuration that it should.
     pub configuration_current: bool,
+    /// What Talos finds unmet and why, by its own words (`services`, `nodeReady` and others); nothing when it is ready.
+    pub unmet: BTreeMap<String, String>,
     /// What its etcd service says; `Absent` on a worker.
     pub etcd: EtcdService,
 }

@@ -35,8 +35,12 @@ pub struct Member {
     pub role: Role,
     /// The user's key of its worker pool; empty for the control plane.
     pub pool: String,
-    /// How often an installation was tried on it.
+    /// How often an installation was ever tried on it.
     pub installs: u32,
+    /// How often in this operation: the next apply tries again.
+    pub tries: u32,
+    /// Whether it was given the configuration that it should have, and was not seen ready with it yet.
+    pub unproven: bool,
 }
 
 /// An addon by its release name.

@@ -39,10 +39,12 @@ impl std::fmt::Display for Action {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Waiting {
     /// A machine comes up.
-    #[error("machine {name:?} to come up with its configuration")]
+    #[error("machine {name:?} to come up with its configuration{}", so_far(why.as_deref()))]
     Installing {
         /// The machine.
         name: Label,
+        /// What came instead of an answer, when it doesn't answer.
+        why: Option<String>,
     },
     /// A machine answers.
     #[error("machine {name:?} to answer: {why}")]
@@ -88,6 +90,14 @@ pub enum Waiting {
         name: Label,
         /// Talos' word.
         stage: String,
+    },
+    /// A machine is ready, before another one's configuration is changed.
+    #[error("machine {name:?} to be ready before the next one is changed: {why}")]
+    Ready {
+        /// The machine.
+        name: Label,
+        /// What is unmet.
+        why: String,
     },
     /// etcd can be looked at.
     #[error("etcd to be observable: {why}")]
@@ -152,6 +162,41 @@ pub enum Waiting {
         /// What is missing.
         why: String,
     },
+}
+
+fn so_far(why: Option<&str>) -> String {
+    why.map_or_else(String::new, |why| format!(": {why}"))
+}
+
+impl Waiting {
+    /// What to look at when it was in vain, where the text does not say so itself.
+    #[must_use]
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            Self::Installing { .. } | Self::Silent { .. } => Some(
+                "If it does not come up at all, look at its console: it may have booted the installation medium again \
+                 (take it out, or put the disk first), it may have got another address (list every address in the \
+                 instance's `interfaces`), or it may hang in a kexec reboot (power-cycle it).",
+            ),
+            Self::Stage { .. }
+            | Self::Ready { .. }
+            | Self::EtcdUnknown { .. }
+            | Self::EtcdJoin { .. }
+            | Self::ApiServer { .. } => Some(
+                "Its console shows which service fails and why; so does `talosctl logs`, with the talosconfig of the state or \
+                 of the imported cluster.",
+            ),
+            Self::LongSilent { .. }
+            | Self::Clock { .. }
+            | Self::TimeSync { .. }
+            | Self::Endpoint { .. }
+            | Self::AddonUnknown { .. }
+            | Self::AddonHealth { .. }
+            | Self::Health { .. }
+            | Self::Node { .. }
+            | Self::Workloads { .. } => None,
+        }
+    }
 }
 
 /// Why no waiting helps: a text, and what to do about it.

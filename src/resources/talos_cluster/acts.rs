@@ -9,6 +9,7 @@ use super::world::{Applied, ClusterWorld};
 use crate::clients::talos::{self, Fingerprint, Maintenance};
 use crate::converge::ActError;
 use crate::domain::cluster::spec::Role;
+use crate::domain::machine_configuration::ApplyMode;
 use crate::domain::machine_configuration::Contract;
 use crate::domain::names::Uid;
 use crate::domain::record::{InstanceRecord, MemberRecord, Work};
@@ -89,9 +90,14 @@ impl ClusterWorld<'_> {
         let Some(connection) = self.connections.get(uid) else {
             return Err(failed(format!("reach machine {:?}", machine.member.name.as_str()), false));
         };
-        connection.admin.apply_configuration(&configuration.text).await.map_err(|error| refused(&error))?;
+        connection
+            .admin
+            .apply_configuration(&configuration.text, self.parsed.apply_mode)
+            .await
+            .map_err(|error| refused(&error))?;
         // Recorded after it was accepted: applying the same text twice changes nothing.
         self.record_configuration(&machine, &configuration, false).await?;
+        self.drifted.insert(uid.clone(), false);
         self.applied.insert(uid.clone(), Applied { at: Instant::now(), left: true });
         Ok(())
     }
@@ -124,6 +130,10 @@ impl ClusterWorld<'_> {
                 name: machine.member.name.clone(),
                 control_plane: machine.member.role == Role::ControlPlane,
                 configuration: Some(configuration.digest.clone()),
+                instance: Some(super::digests::of_instance(&machine.record)),
+                // A first configuration is no change that could be stopped; what is only staged can't break the machine
+                // before its next boot, which nobody waits for.
+                proven: install || self.parsed.apply_mode == ApplyMode::Staged,
             },
         );
         self.remember(move |record| {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use ipnet::IpNet;
-use sha2::{Digest as _, Sha256};
 
 use super::super::report::chain;
 use super::members::Machine;
@@ -76,8 +75,7 @@ pub(super) fn configuration(
         return Err(format!("use the patches with machines of contract {contract}: {problem}"));
     }
     let text = configuration.to_yaml();
-    let digest = Sha256::digest(text.expose().as_bytes());
-    let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = super::drift::digest(&text);
     Ok(Configuration { text, digest })
 }
 

@@ -8,12 +8,14 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::super::report::chain;
+use super::drift;
 use super::members::{Machine, gather};
 use super::world::{ClusterWorld, Kubernetes};
 use crate::clients::inventory::InventoryError;
 use crate::clients::kubernetes;
 use crate::clients::talos::{
-    Admin, Credentials, Failures, Fault, Fingerprint, Maintenance, Service, Stage as TalosStage,
+    Admin, Credentials, Failures, Fault, Fingerprint, MachineStatus, Maintenance, Service,
+    Stage as TalosStage,
 };
 use crate::domain::cluster::observed::{EtcdMember, EtcdService, Running, Stage};
 use crate::domain::cluster::spec::Role;
@@ -33,7 +35,7 @@ const LEAVES_WITHIN: Duration = Duration::from_secs(20);
 const LONG: Duration = Duration::from_secs(8 * 60);
 
 /// What dialling a machine brought.
-enum Dialled {
+pub(super) enum Dialled {
     Admin(Box<Admin>),
     Stage(Stage),
 }
@@ -50,6 +52,8 @@ impl ClusterWorld<'_> {
                 (Some(digest), Ok(wanted)) => *digest == wanted.digest,
                 (None, _) | (_, Err(_)) => true,
             };
+            machine.is_current &= self.drifted.get(&machine.member.uid) != Some(&true);
+            machine.member.unproven = machine.is_current && given.is_some_and(|member| !member.proven);
         }
         self.machines = machines;
         self.wanted_control_planes = wanted;
@@ -61,9 +65,11 @@ impl ClusterWorld<'_> {
         let mut looks = JoinSet::new();
         for machine in self.machines.clone() {
             let credentials = self.access.talos.clone();
+            let given = self.unchecked(&machine.member.uid);
             let open = self.connections.get(&machine.member.uid).map(|connection| connection.admin.clone());
             looks.spawn(async move {
                 let uid = machine.member.uid.clone();
+                let mut drifted = None;
                 let dialled = match (&machine.record.work, open) {
                     (Work::Untouched | Work::Fenced { .. }, _) => {
                         Dialled::Stage(in_maintenance(&machine.record, None).await)
@@ -71,19 +77,67 @@ impl ClusterWorld<'_> {
                     (Work::Configured { .. }, Some(admin)) => Dialled::Admin(Box::new(admin)),
                     (Work::Configured { .. }, None) => dial(&machine, &credentials).await,
                 };
-                match dialled {
-                    Dialled::Stage(stage) => (uid, stage, None),
+                let (stage, admin) = match dialled {
+                    Dialled::Stage(stage) => (stage, None),
                     Dialled::Admin(admin) => match running(&admin, &machine).await {
-                        Ok(running) => (uid, Stage::Running(running), Some(*admin)),
-                        Err(fault) => (uid, stage_of(&fault), None),
+                        Ok(mut running) => {
+                            if let Some(given) = given {
+                                let changed = drift::changed(&admin, Some(&given)).await.is_some();
+                                running.configuration_current &= !changed;
+                                drifted = Some(changed);
+                            }
+                            (Stage::Running(running), Some(*admin))
+                        }
+                        Err(fault) => (stage_of(&fault), None),
                     },
-                }
+                };
+                (uid, stage, admin, drifted)
             });
         }
         while let Some(look) = looks.join_next().await {
-            let Ok((uid, stage, admin)) = look else { continue };
+            let Ok((uid, stage, admin, drifted)) = look else { continue };
+            if let Some(drifted) = drifted {
+                self.drifted.insert(uid.clone(), drifted);
+            }
             self.note_machine(&uid, stage, admin);
         }
+    }
+
+    /// Remembers which machines were seen ready with what they were given last.
+    pub(super) async fn note_proven(&mut self) {
+        let ready = |machine: &&Machine| {
+            let stage = self.seen.machines.get(&machine.member.uid);
+            machine.member.unproven
+                && matches!(stage, Some(Stage::Running(running)) if running.unmet.is_empty() && running.stage == "running")
+        };
+        let proven: Vec<Uid> =
+            self.machines.iter().filter(ready).map(|machine| machine.member.uid.clone()).collect();
+        if proven.is_empty() {
+            return;
+        }
+        let written = self
+            .remember(|record| {
+                for uid in &proven {
+                    record.members.get_mut(uid).into_iter().for_each(|member| member.proven = true);
+                }
+            })
+            .await;
+        if let Err(error) = written {
+            // It only holds up the next change, and the next look tries again.
+            tracing::warn!(error = error.text, "Failed to keep that machines are ready");
+        }
+        for machine in &mut self.machines {
+            machine.member.unproven &= !proven.contains(&machine.member.uid);
+        }
+    }
+
+    /// What a machine was given last, where it is still to be compared with what it runs: once in an operation, and only
+    /// in a cluster that stands, since a machine that keeps changing its configuration would never come to rest.
+    fn unchecked(&self, uid: &Uid) -> Option<String> {
+        if !self.stood_before || self.drifted.contains_key(uid) {
+            return None;
+        }
+        drift::given(&self.record.body, uid)
     }
 
     fn note_machine(&mut self, uid: &Uid, stage: Stage, admin: Option<Admin>) {
@@ -118,13 +172,17 @@ impl ClusterWorld<'_> {
             };
             applied.left = true;
             let long = now.duration_since(applied.at.max(silent_since)) > LONG;
-            return if long { Stage::Unreachable { why, long } } else { Stage::Installing };
+            return if long {
+                Stage::Unreachable { why, long }
+            } else {
+                Stage::Installing { why: Some(why) }
+            };
         }
         self.silent_since.remove(uid);
         let Some(applied) = applied else { return stage };
         let is_maintenance = matches!(stage, Stage::Maintenance { .. });
         if is_maintenance && !applied.left && now.duration_since(applied.at) < LEAVES_WITHIN {
-            return Stage::Installing;
+            return Stage::Installing { why: None };
         }
         applied.left = true;
         stage
@@ -161,15 +219,10 @@ impl ClusterWorld<'_> {
         if !matches!(self.seen.api_server, Some(Seen::Present(()))) {
             return;
         }
-        let is_member = self.machines.iter().any(|machine| machine.address() == Some(self.endpoint.host()));
-        let through_endpoint = self.endpoint.to_string();
-        self.seen.endpoint = Some(if is_member && self.endpoint.port() == 6443 {
-            Seen::Present(())
-        } else {
-            match self.client(&through_endpoint).await {
-                Ok(client) => ready(&client).await,
-                Err(why) => Seen::Unknown(why),
-            }
+        // Also where it is a member's address: the machine may have come back at another one.
+        self.seen.endpoint = Some(match self.client(&self.endpoint.to_string()).await {
+            Ok(client) => ready(&client).await,
+            Err(why) => Seen::Unknown(why),
         });
     }
 
@@ -234,7 +287,7 @@ async fn ready(client: &kubernetes::Client) -> Seen<()> {
 
 /// Dials a machine that was configured: with the cluster's credentials only. That it shows the certificate of
 /// maintenance mode is seen in the handshake; then it is asked, unverified, whether it is itself and what went wrong.
-async fn dial(machine: &Machine, credentials: &Credentials) -> Dialled {
+pub(super) async fn dial(machine: &Machine, credentials: &Credentials) -> Dialled {
     match Admin::dial_at_once(&machine.record.candidates(), credentials, LOOK).await {
         Ok(admin) => Dialled::Admin(Box::new(admin)),
         Err(failures) if shows_maintenance(&failures) => {
@@ -322,8 +375,18 @@ async fn running(admin: &Admin, machine: &Machine) -> Result<Running, Fault> {
         stage: word(status.stage).to_owned(),
         time_in_sync: admin.time_in_sync().await.ok().flatten(),
         configuration_current: machine.is_current,
+        unmet: unmet(status),
         etcd,
     })
+}
+
+fn unmet(status: MachineStatus) -> BTreeMap<String, String> {
+    let mut unmet: BTreeMap<_, _> =
+        status.unmet.into_iter().map(|unmet| (unmet.name, unmet.reason)).collect();
+    if unmet.is_empty() && !status.ready {
+        unmet.insert("ready".to_owned(), "Talos does not say what is missing".to_owned());
+    }
+    unmet
 }
 
 fn word(stage: TalosStage) -> &'static str {
@@ -351,6 +414,13 @@ async fn etcd_service(admin: &Admin) -> EtcdService {
     };
     if matches!(etcd.state.as_str(), "Running" | "Starting") {
         return EtcdService::Started;
+    }
+    if etcd.state == "Failed" {
+        return EtcdService::Unknown(format!(
+            "etcd on {} has failed: {}",
+            admin.address(),
+            etcd.last_message
+        ));
     }
     match admin.has_etcd_data().await {
         Ok(true) => EtcdService::Started,

@@ -57,6 +57,15 @@ fn machine(stored: &Stored<InstanceRecord>, pool: &PoolSpec, role: Role, key: &s
         Work::Configured { installs, .. } => *installs,
         Work::Untouched | Work::Fenced { .. } => 0,
     };
-    let member = Member { uid: stored.uid.clone(), name, hostname, role, pool: key.to_owned(), installs };
+    let member = Member {
+        uid: stored.uid.clone(),
+        name,
+        hostname,
+        role,
+        pool: key.to_owned(),
+        installs,
+        tries: 0,
+        unproven: false,
+    };
     Some(Machine { member, record: stored.body.clone(), pool: pool.clone(), is_current: true })
 }

@@ -6,7 +6,10 @@
 
 mod acts;
 mod addons;
+mod changes;
 mod configuration;
+mod digests;
+mod drift;
 mod health;
 mod looks;
 mod members;
@@ -85,6 +88,7 @@ impl Resource for TalosClusters {
         let prior = change.prior.clone();
         let planned = plan::plan(change, &Private::of(operation))?;
         rendering::check(operation, prior.as_ref(), &planned).await?;
+        changes::check(operation, prior.as_ref(), &planned).await?;
         Ok(planned)
     }
 
@@ -136,6 +140,7 @@ impl Resource for TalosClusters {
             .into_iter()
             .filter(|machine| stored.body.members.contains_key(&machine.member.uid))
             .collect();
+        note_drift(&what, &parsed, &stored, &machines, operation).await;
         let shown = prior.shown(&stored, &machines);
         renewed(shown, &what, &stored, &machines, operation).map(Some)
     }
@@ -197,6 +202,56 @@ impl Resource for TalosClusters {
         let machines = inventory.list::<InstanceRecord>().await.map_err(failed)?;
         Ok(Cluster::imported(&found, &pools, &machines))
     }
+}
+
+/// Looks what the machines of a cluster that stands run, warns of what is not as it was left, and keeps what an update
+/// can mend for the next plan.
+async fn note_drift(
+    what: &str,
+    parsed: &Parsed,
+    record: &Stored<ClusterRecord>,
+    machines: &[members::Machine],
+    operation: &Operation<Clients>,
+) {
+    let private = Private::of(operation);
+    let mut found = Vec::new();
+    if record.body.bootstrapped
+        && !record.body.deleting
+        && let Ok(access) = super::leave::access_of(what, record)
+    {
+        found = drift::look(machines, &record.body, &access.talos).await;
+    }
+    let (silent, moved): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|drift| matches!(drift.kind, drift::Kind::Silent { .. }));
+    let base = changes::Base::recorded(record, Vec::new(), Vec::new());
+    let differs = |drift: &drift::Drift| {
+        let drift::Kind::Changed(runs) = &drift.kind else { return String::new() };
+        let machine = machines.iter().find(|machine| machine.member.uid == drift.uid);
+        let listing =
+            base.as_ref().zip(machine).map(|(base, machine)| changes::listing(base, parsed, machine, runs));
+        listing.filter(|text| !text.is_empty()).map(|text| format!("\n{text}")).unwrap_or_default()
+    };
+    let lines = |drifts: &[drift::Drift]| {
+        let line = |drift| format!("{what}: {drift}.{}", differs(drift));
+        drifts.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    if !silent.is_empty() {
+        let summary = "a machine of a cluster does not answer";
+        operation
+            .warn([Diagnostic::warning(summary, format!("{}\nNothing follows from it.", lines(&silent)))]);
+    }
+    if !moved.is_empty() {
+        let remedy = "The next apply puts right what it can: it sends a changed or reset machine its configuration. A \
+                      machine that was exchanged is replaced by `-replace` of its kontinuum_instance.";
+        operation.warn([Diagnostic::warning(
+            "a machine of a cluster is not as it was left",
+            format!("{}\n{remedy}", lines(&moved)),
+        )]);
+    }
+    let mendable: Vec<_> =
+        moved.iter().filter(|drift| drift.kind.is_mendable()).map(ToString::to_string).collect();
+    let drift = (!mendable.is_empty()).then(|| mendable.join("; "));
+    Private { drift, ..private }.keep(operation);
 }
 
 /// How long before its end a file of access is made anew: the old one stays valid, so nobody is cut off.

@@ -21,12 +21,14 @@ pub struct Cluster {
     pub(super) control_plane: Attr<ControlPlane>,
     pub(super) workers: Attr<Map<Workers>>,
     pub(super) config_patches: Attr<List<String>>,
+    pub(super) apply_mode: Attr<String>,
     pub(super) cilium: Attr<AddonModel>,
     pub(super) cert_manager: Attr<AddonModel>,
     pub(super) machine_secrets: Attr<Secret>,
     pub(super) timeouts: Attr<Timeouts>,
     pub(super) uid: Attr<String>,
     pub(super) members: Attr<List<ClusterMember>>,
+    pub(super) configuration_digests: Attr<Map<String>>,
     pub(super) conditions: Attr<List<Condition>>,
     pub(super) ready: Attr<bool>,
     pub(super) kubeconfig: Attr<Secret>,
@@ -73,6 +75,15 @@ impl Model for Cluster {
             &mut self.config_patches,
         );
         v.attribute(
+            optional(
+                "apply_mode",
+                "How a machine that runs takes a changed configuration: `auto` (in the running machine, else by a \
+                 reboot), `no_reboot` (a change that needs one is refused) or `staged` (used from its next boot on). \
+                 Default: `auto`.",
+            ),
+            &mut self.apply_mode,
+        );
+        v.attribute(
             optional_computed(
                 "cilium",
                 "The network. It is installed with the values of Talos' guide, yours on top. Default: enabled.",
@@ -101,6 +112,14 @@ impl Model for Cluster {
         );
         v.attribute(computed("uid", "The identity of this cluster."), &mut self.uid);
         v.attribute(computed("members", "Its machines, control planes first."), &mut self.members);
+        v.attribute(
+            computed(
+                "configuration_digests",
+                "For each machine a short digest of what this resource says of its Talos configuration: a plan in which one \
+                 changes sends that machine another configuration.",
+            ),
+            &mut self.configuration_digests,
+        );
         v.attribute(computed("conditions", condition::DESCRIPTION), &mut self.conditions);
         v.attribute(computed("ready", "Whether the condition `Ready` is True."), &mut self.ready);
         v.attribute(
@@ -272,6 +291,8 @@ impl Cluster {
                     name: Label::parse(member.name.known()?).ok()?,
                     control_plane: member.role.known().is_some_and(|role| role == "control-plane"),
                     configuration: None,
+                    instance: None,
+                    proven: false,
                 };
                 Some((Uid::new(member.uid.known()?), record))
             })

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::super::timeouts::{self, Defaults, Limits};
 use super::model::{AddonModel, Cluster, PoolReference, Workers};
 use crate::domain::addon::{Overrides, cert_manager, cilium};
-use crate::domain::machine_configuration::SecretsBundle;
+use crate::domain::machine_configuration::{ApplyMode, SecretsBundle};
 use crate::domain::names::{Address, Endpoint, Label, Uid};
 use crate::domain::selector::{check_key, check_value};
 use crate::domain::version::{Version, VersionError, check_pair};
@@ -42,6 +42,7 @@ pub(super) struct Parsed {
     pub(super) control_plane: PoolSpec,
     pub(super) workers: BTreeMap<String, PoolSpec>,
     pub(super) patches: Vec<String>,
+    pub(super) apply_mode: ApplyMode,
     /// `None`: not installed.
     pub(super) cilium: Option<Overrides>,
     /// `None`: not installed.
@@ -76,6 +77,9 @@ impl Cluster {
             wrong.push(refused(Path::new(blamed), &error));
         }
         let patches = patches(&mut wrong, &Path::root(), &self.config_patches);
+        let apply_mode = parsed(&mut wrong, Path::new("apply_mode"), &self.apply_mode, |text| {
+            ApplyMode::of_word(text).ok_or_else(|| NotAMode(text.to_owned()))
+        });
         let control_plane = self.parse_control_plane(&mut wrong);
         let workers = self.parse_workers(&mut wrong);
         let members = self.control_plane_size().unwrap_or(1);
@@ -107,6 +111,7 @@ impl Cluster {
                     control_plane,
                     workers,
                     patches,
+                    apply_mode: apply_mode.unwrap_or(ApplyMode::Auto),
                     cilium,
                     cert_manager,
                     secrets,
@@ -160,6 +165,10 @@ fn is_same_pool(a: &PoolSpec, b: &PoolSpec) -> bool {
     let both = |a: &str, b: &str| !a.is_empty() && a == b;
     both(a.uid.as_str(), b.uid.as_str()) || both(&a.name, &b.name)
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is no mode: expected \"auto\", \"no_reboot\" or \"staged\"")]
+struct NotAMode(String);
 
 #[derive(Debug, thiserror::Error)]
 #[error("{0:?} is not an IP address, as in 10.0.0.10")]

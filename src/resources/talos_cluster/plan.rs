@@ -21,6 +21,7 @@ pub(super) fn plan(change: Change<Cluster>, private: &Private) -> Result<Cluster
         cert_manager::VERSION,
     )
     .into();
+    planned.configuration_digests = planned.digests();
     let Some(prior) = prior else {
         if let (true, Some(vip)) =
             (config.endpoint.is_null(), config.vip.known().and_then(|vip| vip.parse().ok()))
@@ -36,7 +37,7 @@ pub(super) fn plan(change: Change<Cluster>, private: &Private) -> Result<Cluster
         planned.endpoint = prior.endpoint.clone();
     }
     refuse_what_cannot_change(&prior, &planned)?;
-    let open = private.unfinished.is_some() || differs(&prior, &planned);
+    let open = private.unfinished.is_some() || private.drift.is_some() || differs(&prior, &planned);
     if open {
         planned.conditions = Attr::Unknown;
         planned.ready = Attr::Unknown;

@@ -13,6 +13,7 @@ use crate::plugin::{Attr, Secret};
 impl Cluster {
     /// Shows what the record and the machines say.
     pub(super) fn shown(mut self, record: &Stored<ClusterRecord>, machines: &[Machine]) -> Self {
+        self.configuration_digests = self.digests();
         self.uid = record.uid.as_str().into();
         self.endpoint = record.body.endpoint.clone().into();
         self.conditions = condition::listed(&record.body.conditions);

@@ -28,15 +28,19 @@ pub(super) fn diagnose(
             format!("{what} failed{}: failed to {text}", at(gate)),
             format!("{remedy}\n\n{}{kept}.", lines(conditions)),
         ),
-        Stalled::TimedOut { waiting, failure } => {
-            let cause = match (&failure, &waiting) {
-                (Some(failure), _) => format!("failed to {failure}"),
-                (None, Some(waiting)) => format!("waiting for {waiting}"),
-                (None, None) => "nothing was seen in time".to_owned(),
+        Stalled::TimedOut { waiting, failure, acted } => {
+            let cause = match (&failure, &waiting, &acted) {
+                (Some(failure), _, _) => format!("failed to {failure}"),
+                (None, Some(waiting), _) => format!("waiting for {waiting}"),
+                (None, None, Some(act)) => format!("no effect was seen of the last act, which was to {act}"),
+                (None, None, None) => "nothing was seen in time".to_owned(),
             };
             let mut detail = String::new();
             if let Some(waiting) = &waiting {
                 let _ = writeln!(detail, "Waited for {waiting}.");
+                if let Some(remedy) = waiting.remedy() {
+                    let _ = writeln!(detail, "{remedy}");
+                }
             }
             if let Some(failure) = &failure {
                 let _ = writeln!(detail, "The last act failed: failed to {failure}.");
@@ -78,7 +82,7 @@ mod tests {
     fn a_stall_says_where_why_and_what_to_do() {
         let waiting =
             Waiting::EtcdUnknown { why: "failed to dial 10.0.0.5:50000: connection refused".into() };
-        let stalled = Stalled::TimedOut { waiting: Some(waiting), failure: None };
+        let stalled = Stalled::TimedOut { waiting: Some(waiting), failure: None, acted: None };
         let limit = Duration::from_secs(45 * 60);
         let shown =
             diagnose("kontinuum_talos_cluster \"eu-1\"", limit, Some(Gate::Bootstrapped), &[], stalled);
@@ -86,7 +90,8 @@ mod tests {
             shown.to_string(),
             "Error: kontinuum_talos_cluster \"eu-1\" was not ready after 45m at gate Bootstrapped: waiting for etcd to be \
              observable: failed to dial 10.0.0.5:50000: connection refused: Waited for etcd to be observable: failed to \
-             dial 10.0.0.5:50000: connection refused.\nThe machines are kept as they are. Apply again to go on from here; \
+             dial 10.0.0.5:50000: connection refused.\nIts console shows which service fails and why; so does `talosctl logs`, \
+             with the talosconfig of the state or of the imported cluster.\nThe machines are kept as they are. Apply again to go on from here; \
              raise `timeouts` if the machines are slow."
         );
     }

@@ -241,7 +241,7 @@ impl Work<'_> {
         inventory: Option<String>,
     ) {
         let mut missing: Vec<String> = if short {
-            shortcomings(&world.spec(), &world.seen)
+            shortcomings(&world.spec(), &world.seen_whole)
                 .iter()
                 .map(|missing| format!("waiting for {missing}"))
                 .collect()
@@ -259,6 +259,6 @@ impl Work<'_> {
         let private = Private::of(self.operation);
         let access_until = private.access_until.or_else(|| Timestamp::now().checked_add(ACCESS).ok());
         // All that Read keeps too, so that it has nothing to add to a state that was just written.
-        Private { inventory, unfinished, access_until, ..private }.keep(self.operation);
+        Private { inventory, unfinished, drift: None, access_until, ..private }.keep(self.operation);
     }
 }

@@ -22,7 +22,7 @@ use crate::converge::{ActError, Turn, World};
 use crate::domain::cluster::conditions::verdicts;
 use crate::domain::cluster::gates::{Evaluation, Gate, evaluate};
 use crate::domain::cluster::observed::Observed;
-use crate::domain::cluster::spec::{Addon, Spec};
+use crate::domain::cluster::spec::{Addon, Member, Spec};
 use crate::domain::cluster::step::{Action, Step, Waiting};
 use crate::domain::condition::{Condition, dated};
 use crate::domain::names::{Endpoint, Uid};
@@ -49,9 +49,17 @@ pub(super) struct ClusterWorld<'a> {
     pub(super) wanted_control_planes: u32,
     pub(super) connections: BTreeMap<Uid, Connection>,
     pub(super) applied: BTreeMap<Uid, Applied>,
+    /// Whether the cluster stood before this operation.
+    pub(super) stood_before: bool,
+    /// Whether a machine ran another configuration than it was given, when it was asked.
+    pub(super) drifted: BTreeMap<Uid, bool>,
+    /// How often an installation had been tried on each machine before this operation.
+    installs_before: BTreeMap<Uid, u32>,
     pub(super) silent_since: BTreeMap<Uid, Instant>,
     pub(super) kubernetes: Option<Kubernetes>,
     pub(super) seen: Observed,
+    /// What the last look saw that was not cut off by the end of the time.
+    pub(super) seen_whole: Observed,
     pub(super) evaluation: Option<Evaluation>,
     pub(super) failure: Option<String>,
     pub(super) conditions: Vec<Condition>,
@@ -106,7 +114,10 @@ impl<'a> ClusterWorld<'a> {
     ) -> Result<Self, InventoryError> {
         let (machines, wanted_control_planes) = gather(&clients.inventory, parsed).await?;
         let conditions = record.body.conditions.clone();
+        let before = |machine: &Machine| (machine.member.uid.clone(), machine.member.installs);
         Ok(Self {
+            stood_before: record.body.bootstrapped,
+            installs_before: machines.iter().map(before).collect(),
             clients,
             what,
             parsed,
@@ -117,9 +128,11 @@ impl<'a> ClusterWorld<'a> {
             wanted_control_planes,
             connections: BTreeMap::new(),
             applied: BTreeMap::new(),
+            drifted: BTreeMap::new(),
             silent_since: BTreeMap::new(),
             kubernetes: None,
             seen: Observed::default(),
+            seen_whole: Observed::default(),
             evaluation: None,
             failure: None,
             conditions,
@@ -137,7 +150,7 @@ impl<'a> ClusterWorld<'a> {
         Spec {
             name: self.parsed.name.clone(),
             talos_version: self.parsed.talos_version.clone(),
-            members: self.machines.iter().map(|machine| machine.member.clone()).collect(),
+            members: self.machines.iter().map(|machine| self.member(machine)).collect(),
             wanted_control_planes: self.wanted_control_planes,
             cilium: self.parsed.cilium.is_some(),
             cert_manager: self.parsed.cert_manager.is_some(),
@@ -145,6 +158,12 @@ impl<'a> ClusterWorld<'a> {
             secrets_given: self.parsed.secrets.is_some(),
             bootstrapped: self.record.body.bootstrapped,
         }
+    }
+
+    fn member(&self, machine: &Machine) -> Member {
+        let before = self.installs_before.get(&machine.member.uid).copied().unwrap_or(0);
+        let tries = machine.member.installs.saturating_sub(before);
+        Member { tries, ..machine.member.clone() }
     }
 
     pub(super) fn machine(&self, uid: &Uid) -> Option<&Machine> {
@@ -239,6 +258,7 @@ impl World for ClusterWorld<'_> {
         }
         self.seen = Observed::default();
         self.look_at_machines().await;
+        self.note_proven().await;
         self.look_at_etcd().await;
         let mut looked = BTreeSet::new();
         let evaluation = loop {
@@ -251,6 +271,7 @@ impl World for ClusterWorld<'_> {
         self.note_conditions(&evaluation).await;
         let soft = evaluation.gate.is_some_and(Gate::is_soft);
         let step = evaluation.step.clone();
+        self.seen_whole.clone_from(&self.seen);
         self.evaluation = Some(evaluation);
         Turn { step, soft }
     }

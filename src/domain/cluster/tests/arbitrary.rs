@@ -108,7 +108,7 @@ fn any_stage() -> impl Strategy<Value = Stage> {
     prop_oneof![
         2 => option::of(Just("no space".to_owned())).prop_map(|install_error| Stage::Maintenance { install_error }),
         1 => Just(Stage::OtherMachine { found: "UUID 2".into() }),
-        1 => Just(Stage::Installing),
+        1 => Just(Stage::Installing { why: None }),
         6 => any_running().prop_map(Stage::Running),
         1 => Just(Stage::Foreign),
         1 => Just(Stage::ClockOff { why: "expired".into() }),
@@ -124,8 +124,14 @@ fn any_running() -> impl Strategy<Value = Running> {
         Just(EtcdService::Started),
         Just(EtcdService::Unknown("no answer".into())),
     ];
-    (versions, stages, option::of(any::<bool>()), any::<bool>(), etcd).prop_map(
-        |(talos, stage, time_in_sync, configuration_current, etcd)| Running {
+    let unmet = btree_map(
+        prop::sample::select(vec!["services".to_owned(), "nodeReady".to_owned()]),
+        Just("not yet".to_owned()),
+        0..=2,
+    );
+    (versions, stages, option::of(any::<bool>()), any::<bool>(), etcd, unmet).prop_map(
+        |(talos, stage, time_in_sync, configuration_current, etcd, unmet)| Running {
+            unmet,
             version: version(talos),
             stage: stage.into(),
             time_in_sync,

@@ -1,6 +1,7 @@
 //! Tests of the gates: tables of single looks, walks through a simulated world, properties of arbitrary looks.
 
 mod arbitrary;
+mod changes;
 mod conditions;
 mod properties;
 mod tables;
@@ -35,7 +36,16 @@ fn uid(name: &str) -> Uid {
 /// A member whose host name is its name.
 fn member(name: &str, role: Role) -> Member {
     let pool = if role == Role::Worker { "general" } else { "" };
-    Member { uid: uid(name), name: label(name), hostname: label(name), role, pool: pool.into(), installs: 0 }
+    Member {
+        uid: uid(name),
+        name: label(name),
+        hostname: label(name),
+        role,
+        pool: pool.into(),
+        installs: 0,
+        tries: 0,
+        unproven: false,
+    }
 }
 
 /// A new cluster of `cp-0 …` and `w-0 …`, nothing done yet.
@@ -73,6 +83,7 @@ fn running(etcd: EtcdService) -> Running {
         stage: "running".into(),
         time_in_sync: Some(true),
         configuration_current: true,
+        unmet: BTreeMap::new(),
         etcd,
     }
 }

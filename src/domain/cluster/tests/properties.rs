@@ -98,7 +98,7 @@ proptest! {
                 Action::Configure(uid) => {
                     let in_maintenance = matches!(seen.machines.get(&uid), Some(Stage::Maintenance { .. }));
                     prop_assert!(in_maintenance, "{:?}", seen.machines.get(&uid));
-                    let tries = spec.members.iter().find(|member| member.uid == uid).map(|member| member.installs);
+                    let tries = spec.members.iter().find(|member| member.uid == uid).map(|member| member.tries);
                     prop_assert!(tries.is_some_and(|tries| tries < INSTALL_TRIES));
                 }
                 Action::Reconfigure(uid) => {

@@ -162,7 +162,7 @@ impl World {
                 let failed = self.failed_installs.contains_key(uid);
                 Stage::Maintenance { install_error: failed.then(|| "no image".to_owned()) }
             }
-            Machine::Installing => Stage::Installing,
+            Machine::Installing => Stage::Installing { why: None },
             Machine::Rebooting | Machine::Silent => unreachable("connection refused"),
             Machine::Up if blind => unreachable("timed out"),
             Machine::Up => up(etcd),
@@ -184,7 +184,10 @@ impl World {
         self.acts.push(action.clone());
         match action {
             Action::Configure(uid) => {
-                self.spec.members.iter_mut().filter(|member| member.uid == uid).for_each(|m| m.installs += 1);
+                self.spec.members.iter_mut().filter(|member| member.uid == uid).for_each(|m| {
+                    m.installs += 1;
+                    m.tries += 1;
+                });
                 self.machines.insert(uid, Machine::Installing);
             }
             Action::Reconfigure(_) => {}
