@@ -108,22 +108,22 @@ impl Change {
         }
     }
 
-    /// What was there, in YAML on one line; `None` when nothing was.
+    /// What was there, as a text, with all its lines; `None` when nothing was. It may be a secret.
     #[must_use]
     pub const fn before(&self) -> Option<&Secret> {
         self.before.as_ref()
     }
 
-    /// What is there now, in YAML on one line; `None` when nothing is.
+    /// What is there now, likewise.
     #[must_use]
     pub const fn after(&self) -> Option<&Secret> {
         self.after.as_ref()
     }
 
-    /// Whether the values must not be shown.
+    /// Whether the values, or parts of them, must not be shown.
     #[must_use]
     pub fn is_secret(&self) -> bool {
-        self.treatment() == Treatment::Hidden
+        self.treatment() != Treatment::Shown
     }
 
     fn treatment(&self) -> Treatment {

@@ -119,3 +119,17 @@ fn holds_values_that_debug_does_not_print() {
     assert!(difference.changes()[0].is_secret());
     assert!(!format!("{difference:?}").contains("topsecret"));
 }
+
+#[test]
+fn says_which_values_are_not_to_be_shown_as_they_are() {
+    let difference = difference(
+        "machine: {type: worker}",
+        "machine: {type: worker, token: a, sysctls: {a: b}}\ncluster: {controlPlane: {endpoint: 'https://a.example'}}",
+    );
+    let is_secret = |place: &str| {
+        difference.changes().iter().find(|change| change.place() == place).map(Change::is_secret)
+    };
+    assert_eq!(is_secret("machine.token"), Some(true));
+    assert_eq!(is_secret("cluster.controlPlane.endpoint"), Some(true));
+    assert_eq!(is_secret("machine.sysctls.a"), Some(false));
+}
