@@ -3,6 +3,7 @@
 //! What is compared is what Talos would write, so that the order of keys and of documents and other spellings of one
 //! value are no difference.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use yaml::{Typing, Value, emit_v4, resolve};
@@ -38,7 +39,7 @@ pub struct Change {
 }
 
 /// One step on the way from a document's root to a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Step {
     Key(String),
     Item(usize),
@@ -203,11 +204,11 @@ impl Walk<'_> {
 
     fn below(&mut self, left: Option<Children<'_>>, right: Option<Children<'_>>, kind: &Kind) {
         let (left, right) = (left.unwrap_or_default(), right.unwrap_or_default());
-        let new = right.0.iter().filter(|(step, _)| left.find(step).is_none());
-        let steps = left.0.iter().chain(new).map(|(step, _)| step);
-        for step in steps {
+        let new = right.order.iter().filter(|step| !left.values.contains_key(step));
+        for step in left.order.iter().chain(new) {
             self.steps.push(step.clone());
-            self.compare(left.find(step), right.find(step), below(kind, step));
+            let (before, after) = (left.values.get(step).copied(), right.values.get(step).copied());
+            self.compare(before, after, below(kind, step));
             self.steps.pop();
         }
     }
@@ -225,18 +226,17 @@ impl Walk<'_> {
     }
 }
 
-/// What a section or a list holds, each with the step that leads there.
+/// What a section or a list holds, by the step that leads there, and in which order.
 #[derive(Default)]
-struct Children<'value>(Vec<(Step, &'value Value)>);
+struct Children<'value> {
+    order: Vec<Step>,
+    values: BTreeMap<Step, &'value Value>,
+}
 
-impl<'value> Children<'value> {
-    fn find(&self, step: &Step) -> Option<&'value Value> {
-        self.0.iter().find(|(known, _)| known == step).map(|(_, value)| *value)
-    }
-
+impl Children<'_> {
     /// Both are sections, or both are lists.
     fn is_alike(&self, other: &Self) -> bool {
-        let is_list = |children: &Self| matches!(children.0.first(), Some((Step::Item(_), _)));
+        let is_list = |children: &Self| matches!(children.order.first(), Some(Step::Item(_)));
         is_list(self) == is_list(other)
     }
 }
@@ -256,7 +256,8 @@ fn children(value: Option<&Value>) -> Option<Children<'_>> {
         | Value::Timestamp(_)
         | Value::String(_) => return None,
     };
-    (!children.is_empty()).then_some(Children(children))
+    let order: Vec<Step> = children.iter().map(|(step, _)| step.clone()).collect();
+    (!order.is_empty()).then(|| Children { order, values: children.into_iter().collect() })
 }
 
 /// Nothing that a change from or to it would have to name beside what comes or goes.
