@@ -20,6 +20,8 @@ pub(crate) struct Cluster {
     pub(crate) replicas: Option<u8>,
     pub(crate) cilium: String,
     pub(crate) cert_manager: String,
+    pub(crate) talos_version: String,
+    pub(crate) kubernetes_version: String,
     /// Further arguments.
     pub(crate) arguments: String,
 }
@@ -36,6 +38,8 @@ impl Cluster {
             replicas: None,
             cilium: chart("cilium-1.20.2")?,
             cert_manager: chart("cert-manager-v1.21.2")?,
+            talos_version: "v1.13.9".to_owned(),
+            kubernetes_version: "1.36.3".to_owned(),
             arguments: String::new(),
         })
     }
@@ -44,7 +48,7 @@ impl Cluster {
     pub(crate) fn simulate(&self, rig: &mut Rig) -> Result<(), Failed> {
         let machines: Vec<Value> = self
             .machines()
-            .map(|(name, host, _)| json!({ "name": name, "addresses": [rig.address(host)], "talos_version": "v1.13.9" }))
+            .map(|(name, host, _)| json!({ "name": name, "addresses": [rig.address(host)], "talos_version": self.talos_version }))
             .collect();
         rig.simulate(&machines)?;
         Ok(())
@@ -78,8 +82,8 @@ resource "kontinuum_instance" "node" {{
 {}{worker_pool}
 resource "kontinuum_talos_cluster" "cluster" {{
   name               = "lab"
-  talos_version      = "v1.13.9"
-  kubernetes_version = "1.36.3"
+  talos_version      = "{}"
+  kubernetes_version = "{}"
   control_plane      = {{ pool = kontinuum_instance_pool.control-plane }}
   {workers}
   cilium       = {{ {} }}
@@ -88,6 +92,8 @@ resource "kontinuum_talos_cluster" "cluster" {{
 }}
 "#,
             pool("control-plane", self.replicas.unwrap_or(self.control_planes)),
+            self.talos_version,
+            self.kubernetes_version,
             self.cilium,
             self.cert_manager,
             self.arguments,

@@ -9,6 +9,7 @@ mod cases;
 mod charts;
 mod client;
 mod cluster;
+mod golden;
 mod lab;
 mod process;
 mod rig;

@@ -96,6 +96,30 @@ impl SecretsBundle {
         if reader.problems.is_empty() { Ok(bundle) } else { Err(SecretsError::Unusable(reader.problems)) }
     }
 
+    /// A bundle whose parts only name themselves: what a configuration is judged with before there are secrets. Nothing
+    /// takes it for real.
+    #[must_use]
+    pub fn placeholder() -> Self {
+        let pem =
+            |label: &str, name: &str| format!("-----BEGIN {label}-----\n{name}\n-----END {label}-----\n");
+        let authority = |name: &str, label: &str| CertificateAndKey {
+            certificate: pem("CERTIFICATE", name),
+            key: Secret::new(pem(label, name)),
+        };
+        Self {
+            cluster_id: Secret::new("aWQtb2YtdGhlLWNsdXN0ZXI="),
+            cluster_secret: Secret::new("c2VjcmV0LW9mLXRoZS1jbHVzdGVy"),
+            bootstrap_token: Secret::new("abcdef.0123456789abcdef"),
+            secretbox_encryption_secret: Secret::new("c2VjcmV0Ym94"),
+            trustd_token: Secret::new("123456.1234567890123456"),
+            etcd: authority("etcd", "EC PRIVATE KEY"),
+            kubernetes: authority("kubernetes", "EC PRIVATE KEY"),
+            kubernetes_aggregator: authority("aggregator", "EC PRIVATE KEY"),
+            service_account_key: Secret::new(pem("RSA PRIVATE KEY", "service account")),
+            os: authority("os", "ED25519 PRIVATE KEY"),
+        }
+    }
+
     /// Writes the bundle byte for byte as `talosctl gen secrets` does.
     #[must_use]
     pub fn to_yaml(&self) -> Secret {
@@ -233,24 +257,7 @@ pub(super) mod tests {
 
     /// A bundle whose parts name themselves.
     pub(in super::super) fn bundle() -> SecretsBundle {
-        let pem =
-            |label: &str, name: &str| format!("-----BEGIN {label}-----\n{name}\n-----END {label}-----\n");
-        let authority = |name: &str, label: &str| CertificateAndKey {
-            certificate: pem("CERTIFICATE", name),
-            key: Secret::new(pem(label, name)),
-        };
-        SecretsBundle {
-            cluster_id: Secret::new("aWQtb2YtdGhlLWNsdXN0ZXI="),
-            cluster_secret: Secret::new("c2VjcmV0LW9mLXRoZS1jbHVzdGVy"),
-            bootstrap_token: Secret::new("abcdef.0123456789abcdef"),
-            secretbox_encryption_secret: Secret::new("c2VjcmV0Ym94"),
-            trustd_token: Secret::new("123456.1234567890123456"),
-            etcd: authority("etcd", "EC PRIVATE KEY"),
-            kubernetes: authority("kubernetes", "EC PRIVATE KEY"),
-            kubernetes_aggregator: authority("aggregator", "EC PRIVATE KEY"),
-            service_account_key: Secret::new(pem("RSA PRIVATE KEY", "service account")),
-            os: authority("os", "ED25519 PRIVATE KEY"),
-        }
+        SecretsBundle::placeholder()
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod configuration;
 mod digests;
 mod drift;
 mod health;
+mod judged;
 mod looks;
 mod members;
 mod model;
@@ -74,8 +75,9 @@ impl Resource for TalosClusters {
                 .at(Path::new("vip")),
             );
         }
-        if let Err(more) = config.parse() {
-            wrong.extend(more);
+        match config.parse() {
+            Ok(parsed) => wrong.extend(judged::check(&config, &parsed)),
+            Err(more) => wrong.extend(more),
         }
         wrong.into_result(())
     }

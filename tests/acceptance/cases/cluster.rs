@@ -147,7 +147,7 @@ pub(super) fn requests(rig: &Rig, method: &str) -> Result<usize, Failed> {
     Ok(rig.simulator()?.events().iter().filter(|event| is_meant(event)).count())
 }
 
-fn node_count(rig: &Rig) -> Result<usize, Failed> {
+pub(super) fn node_count(rig: &Rig) -> Result<usize, Failed> {
     let nodes = kubectl(rig, &["get", "nodes", "--output", "json"])?.expect_code(0)?;
     let nodes: Value = serde_json::from_str(&nodes.stdout)?;
     Ok(nodes["items"].as_array().map_or(0, Vec::len))

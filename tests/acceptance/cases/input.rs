@@ -160,6 +160,42 @@ const CLUSTERS: &[Mistake] = &[
         line: "cilium = { values = \"hubble: [\" }",
         words: &["YAML"],
     },
+    Mistake {
+        what: "an apply mode that is none",
+        written: "apply_mode = \"later\"",
+        line: "apply_mode = \"later\"",
+        words: &["apply_mode", "no_reboot", "later"],
+    },
+    Mistake {
+        what: "an unknown key in a patch, with the one that was meant",
+        written: "config_patches = [\"machine: {kubelets: {}}\"]",
+        line: "config_patches = [\"machine: {kubelets: {}}\"]",
+        words: &["config_patches[0]", "kubelet"],
+    },
+    Mistake {
+        what: "a patch that exchanges the network that Cilium is",
+        written: "config_patches = [yamlencode({ cluster = { network = { cni = { name = \"flannel\" } } } })]",
+        line: "config_patches = [yamlencode({ cluster = { network = { cni = { name = \"flannel\" } } } })]",
+        words: &["config_patches[0]", "cluster.network.cni", "cilium.enabled"],
+    },
+    Mistake {
+        what: "a patch that names the machines",
+        written: "config_patches = [\"machine: {sysctls: {a: b}}\", \"machine: {network: {hostname: x}}\"]",
+        line: "config_patches = [\"machine: {sysctls: {a: b}}\", \"machine: {network: {hostname: x}}\"]",
+        words: &["config_patches[1]", "hostname"],
+    },
+    Mistake {
+        what: "a patch that moves the endpoint",
+        written: "config_patches = [\"cluster: {controlPlane: {endpoint: https://192.0.2.9:6443}}\"]",
+        line: "config_patches = [\"cluster: {controlPlane: {endpoint: https://192.0.2.9:6443}}\"]",
+        words: &["config_patches[0]", "endpoint or vip"],
+    },
+    Mistake {
+        what: "a patch that Talos' validation refuses",
+        written: "config_patches = [\"machine: {network: {interfaces: [{interface: eth0, addresses: [x]}]}}\"]",
+        line: "config_patches = [\"machine: {network: {interfaces: [{interface: eth0, addresses: [x]}]}}\"]",
+        words: &["config_patches[0]", "addresses"],
+    },
 ];
 
 pub(crate) fn cases() -> Vec<Trial> {

@@ -1,12 +1,16 @@
 //! The cases.
 
 mod addons;
+mod altered;
+mod changed;
 mod charts;
 mod cluster;
 mod discovery;
 mod faults;
 mod input;
 mod inventory;
+mod members;
+mod metal;
 mod pools;
 mod secrets;
 
@@ -21,12 +25,16 @@ type Case = fn(&mut Rig) -> Result<(), Failed>;
 pub(crate) fn all() -> Vec<Trial> {
     [
         addons::cases(),
+        altered::cases(),
+        changed::cases(),
         charts::cases(),
         cluster::cases(),
         discovery::cases(),
         faults::cases(),
         input::cases(),
         inventory::cases(),
+        members::cases(),
+        metal::cases(),
         pools::cases(),
         secrets::cases(),
     ]

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"strconv"
@@ -22,8 +25,9 @@ type alterResult struct {
 	Configuration []byte `json:"configuration"`
 }
 
-// alter puts another byte of the same class (digit, small or capital letter) into a value: what a configuration would
-// suffer on its way that nothing protects.
+// alter puts another byte into a value: what a configuration would suffer on its way that nothing protects. In a text
+// it is one of the same class (digit, small or capital letter). In a certificate it is the last of its public key, in a
+// private key one of the key itself, so that both are still what they say they are.
 func alter(arguments alterArguments) (any, error) {
 	var document yaml.Node
 
@@ -37,30 +41,65 @@ func alter(arguments alterArguments) (any, error) {
 		return nil, err
 	}
 
-	index := len(value.Value) / 2
-	if arguments.Index != nil {
-		index = *arguments.Index
-	}
-
-	for index < len(value.Value) && other(value.Value[index]) == value.Value[index] {
-		index++
-	}
-
-	if index >= len(value.Value) {
-		return nil, fmt.Errorf("%s has no digit and no letter from there on", arguments.Path)
-	}
-
-	if value.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
-		index++
+	altered, err := alteredText(value.Value, arguments.Index)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", arguments.Path, err)
 	}
 
 	lines := strings.SplitAfter(string(arguments.Configuration), "\n")
-	line := []byte(lines[value.Line-1])
-	place := value.Column - 1 + index
-	line[place] = other(line[place])
-	lines[value.Line-1] = string(line)
+	line, start := lines[value.Line-1], value.Column-1
+
+	if value.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		start++
+	}
+
+	lines[value.Line-1] = line[:start] + altered + line[start+len(value.Value):]
 
 	return alterResult{Configuration: []byte(strings.Join(lines, ""))}, nil
+}
+
+func alteredText(text string, index *int) (string, error) {
+	if encoded, err := base64.StdEncoding.DecodeString(text); err == nil {
+		if block, _ := pem.Decode(encoded); block != nil {
+			return alteredPEM(block)
+		}
+	}
+
+	place := len(text) / 2
+	if index != nil {
+		place = *index
+	}
+
+	for place < len(text) && other(text[place]) == text[place] {
+		place++
+	}
+
+	if place >= len(text) {
+		return "", errors.New("no digit and no letter from there on")
+	}
+
+	return text[:place] + string(other(text[place])) + text[place+1:], nil
+}
+
+// inKey lies in the secret part of an Ed25519 key (PKCS #8) and of an EC key (SEC 1), and in an RSA key's modulus.
+const inKey = 20
+
+func alteredPEM(block *pem.Block) (string, error) {
+	place := inKey
+
+	if block.Type == "CERTIFICATE" {
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return "", err
+		}
+
+		key := certificate.RawSubjectPublicKeyInfo
+		place = bytes.Index(block.Bytes, key) + len(key) - 1
+	}
+
+	block.Bytes[place] ^= 1
+
+	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(block)), nil
 }
 
 // find follows a path through mappings and sequences to a text on one line.
