@@ -80,8 +80,6 @@ impl Client {
             config.cluster_url =
                 server.parse().map_err(|error: http::uri::InvalidUri| refused(error.into()))?;
         }
-        // Proxies of the environment lead to the internet, not to machines, which are reached directly as by Talos' API.
-        config.proxy_url = None;
         let server = config.cluster_url.to_string();
         let kube = connected(&config, options.deadlines.probe).map_err(|error| refused(error.into()))?;
         Ok(Self {
@@ -142,7 +140,8 @@ impl Client {
 ///
 /// Not kube's own: that one leaves Nagle's algorithm on, and a request in two writes (head and body) then waits for the
 /// server's delayed acknowledgement, 40 ms for each object of a chart. It would also try again by itself, which is the
-/// loop's business: it knows the operation's deadline.
+/// loop's business, since it knows the operation's deadline; and it would take the environment's proxies, which lead to the
+/// internet, not to machines: those are reached directly, as by Talos' API.
 fn connected(config: &kube::Config, deadline: Duration) -> Result<kube::Client, kube::Error> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
