@@ -244,6 +244,8 @@ async fn a_deployment_is_judged_from_creation_over_a_crash_to_health() {
     assert!(judge(&client, &reference).await.unwrap_err().ends_with("to exist"));
 
     client.apply(&deployment, Write::Now).await.unwrap();
+    // Its controller tells of the replica after the scheduler has told of the pod, or before: both are waited for.
+    judged(&client, &reference, "to be ready").await;
     let unscheduled = judged(&client, &reference, "Unschedulable").await;
     assert!(
         unscheduled.starts_with(&format!("Deployment {namespace}/web to be ready: pod web-")),

@@ -8,15 +8,40 @@ mod configuration;
 mod plan;
 mod start;
 mod table;
+mod tofu;
+mod waits;
+
+use std::process::ExitCode;
 
 use table::Table;
 
-fn main() {
+type Measure = fn(&mut Table);
+
+/// The argument with which this program renders a chart and does nothing else.
+const RENDER: &str = "render-only";
+
+/// All figures, or those that are named on the command line.
+fn main() -> ExitCode {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with('-')).collect();
+    if let [first, name, chart] = wanted.iter().map(String::as_str).collect::<Vec<_>>().as_slice()
+        && *first == RENDER
+    {
+        return charts::render_only(name, chart);
+    }
     let mut table = Table::new();
-    start::measure(&mut table);
-    configuration::measure(&mut table);
-    claims::measure(&mut table);
-    charts::measure(&mut table);
-    plan::measure(&mut table);
+    let all: [(&str, Measure); 6] = [
+        ("start", start::measure),
+        ("configuration", configuration::measure),
+        ("claims", claims::measure),
+        ("charts", charts::measure),
+        ("waits", waits::measure),
+        ("plan", plan::measure),
+    ];
+    for (name, measure) in all {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            measure(&mut table);
+        }
+    }
     table.print();
+    ExitCode::SUCCESS
 }

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::table::{Table, spread};
+use super::tofu::PROGRAM;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_terraform-provider-kontinuum");
 const RUNS: usize = 30;
 
 pub(crate) fn measure(table: &mut Table) {

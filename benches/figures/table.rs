@@ -47,6 +47,12 @@ pub(crate) fn spread(mut samples: Vec<Duration>) -> String {
     }
 }
 
+/// The median; nothing of nothing.
+pub(crate) fn median(mut samples: Vec<Duration>) -> Duration {
+    samples.sort();
+    samples.get(samples.len() / 2).copied().unwrap_or_default()
+}
+
 /// The median of the first over the median of the second.
 pub(crate) fn ratio(mut a: Vec<Duration>, mut b: Vec<Duration>) -> String {
     a.sort();

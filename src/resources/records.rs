@@ -32,19 +32,22 @@ macro_rules! owned {
 owned!(InstanceRecord, PoolRecord, ClusterRecord);
 
 /// What a resource keeps beside its state.
+///
+/// Clients copy the private data of all instances of a resource for each of them (OpenTofu 1.12), so that what says nothing
+/// is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Private {
     /// The id of the inventory that held the record last.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) inventory: Option<String>,
     /// Names of machines that a short pool could claim, as Read saw them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) free: Vec<String>,
     /// When the certificates in the kubeconfig and the talosconfig end.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) access_until: Option<Timestamp>,
     /// What the last create or update left to do.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unfinished: Option<String>,
     /// What the last Read found to be other than it was left, as far as an update can mend it.
     #[serde(default)]

@@ -26,6 +26,7 @@ mod api;
 mod machine;
 mod resources;
 mod simulator;
+mod tcp;
 mod tls;
 
 pub use machine::Stage;

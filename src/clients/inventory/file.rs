@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -39,11 +39,13 @@ pub(super) struct Row {
 pub(super) struct File {
     location: Location,
     connection: Arc<Mutex<Option<Connection>>>,
+    /// Of the file that `connection` has open. It never changes, and every Read of every resource asks for it.
+    id: OnceLock<String>,
 }
 
 impl File {
     pub(super) fn new(location: Location) -> Self {
-        Self { location, connection: Arc::default() }
+        Self { location, connection: Arc::default(), id: OnceLock::new() }
     }
 
     pub(super) fn location(&self) -> &Location {
@@ -51,10 +53,17 @@ impl File {
     }
 
     pub(super) async fn id(&self) -> Result<Option<String>, InventoryError> {
-        self.read(None, |connection| {
-            connection.query_row("SELECT value FROM meta WHERE key = 'id'", [], |row| row.get(0)).optional()
-        })
-        .await
+        if let Some(id) = self.id.get() {
+            return Ok(Some(id.clone()));
+        }
+        let id: Option<String> = self
+            .read(None, |connection| {
+                connection
+                    .query_row("SELECT value FROM meta WHERE key = 'id'", [], |row| row.get(0))
+                    .optional()
+            })
+            .await?;
+        Ok(id.map(|id| self.id.get_or_init(|| id).clone()))
     }
 
     pub(super) async fn find(&self, kind: Kind, name: String) -> Result<Option<Row>, InventoryError> {

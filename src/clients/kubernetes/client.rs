@@ -5,9 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Request;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use kube::client::{Body, ConfigExt as _};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::Value;
 use tokio::sync::RwLock;
+use tower::timeout::Timeout;
+use tower::util::MapFuture;
+use tower::{BoxError, ServiceBuilder};
 
 use super::discovery::Kinds;
 use super::error::{Cause, Error, Result};
@@ -74,13 +80,8 @@ impl Client {
             config.cluster_url =
                 server.parse().map_err(|error: http::uri::InvalidUri| refused(error.into()))?;
         }
-        // Proxies of the environment lead to the internet, not to machines, which are reached directly as by Talos' API.
-        config.proxy_url = None;
-        config.connect_timeout = Some(options.deadlines.probe);
-        // Trying again is the loop's business: it knows the operation's deadline and this client does not.
-        config.default_retry = false;
         let server = config.cluster_url.to_string();
-        let kube = kube::Client::try_from(config).map_err(|error| refused(error.into()))?;
+        let kube = connected(&config, options.deadlines.probe).map_err(|error| refused(error.into()))?;
         Ok(Self {
             kube,
             server: server.trim_end_matches('/').into(),
@@ -133,6 +134,28 @@ impl Client {
             }
         }
     }
+}
+
+/// A client that makes its connections within `deadline`.
+///
+/// Not kube's own: that one leaves Nagle's algorithm on, and a request in two writes (head and body) then waits for the
+/// server's delayed acknowledgement, 40 ms for each object of a chart. It would also try again by itself, which is the
+/// loop's business, since it knows the operation's deadline; and it would take the environment's proxies, which lead to the
+/// internet, not to machines: those are reached directly, as by Talos' API.
+fn connected(config: &kube::Config, deadline: Duration) -> Result<kube::Client, kube::Error> {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    let tls = Timeout::new(config.rustls_https_connector_with_connector(tcp)?, deadline);
+    let tls = MapFuture::new(tls, Box::pin);
+    let http = hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(tls);
+    let service = ServiceBuilder::new()
+        .layer(config.base_uri_layer())
+        .option_layer(config.auth_layer()?)
+        .layer(config.extra_headers_layer()?)
+        .map_err(BoxError::from)
+        .service(http);
+    Ok(kube::Client::new(service, config.default_namespace.clone()))
 }
 
 impl fmt::Debug for Client {

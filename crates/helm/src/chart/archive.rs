@@ -1,6 +1,7 @@
 //! Chart archives: gzipped tar files from anywhere, so nothing in them is trusted.
 
 use std::io::Read as _;
+use std::sync::Arc;
 
 use flate2::read::GzDecoder;
 
@@ -15,6 +16,9 @@ const MAX_STREAM: u64 = 2 * MAX_CHART;
 /// The largest number of entries: far above any chart, far below what would take long.
 const MAX_ENTRIES: usize = 50_000;
 
+/// The memory that is taken for a file before its bytes are there.
+const MOST_AT_ONCE: usize = 1024 * 1024;
+
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
 /// A file of a chart.
@@ -22,7 +26,8 @@ const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 pub(crate) struct File {
     /// The path below the chart's folder.
     pub(crate) name: String,
-    pub(crate) data: Vec<u8>,
+    /// Shared by all copies of a chart.
+    pub(crate) data: Arc<[u8]>,
 }
 
 /// Takes an archive apart; paths lose their first part, the chart's folder. What is unpacked is taken from
@@ -51,13 +56,14 @@ pub(crate) fn unpack(archive: &[u8], remaining: &mut u64) -> Result<Vec<File>, L
         if size > *remaining {
             return Err(LoadError::TooLarge(MAX_CHART));
         }
-        let mut data = Vec::new();
+        // What the header promises is not taken on trust: the vector grows if it has to.
+        let mut data = Vec::with_capacity(usize::try_from(size).unwrap_or(0).min(MOST_AT_ONCE));
         let read = entry.take(*remaining).read_to_end(&mut data).map_err(LoadError::Archive)? as u64;
         *remaining -= read;
         if read < size || *remaining == 0 {
             return Err(LoadError::TooLarge(MAX_CHART));
         }
-        files.push(File { name, data: without_mark(data) });
+        files.push(File { name, data: without_mark(&data).into() });
     }
     if files.is_empty() {
         return Err(LoadError::Empty);
@@ -66,11 +72,8 @@ pub(crate) fn unpack(archive: &[u8], remaining: &mut u64) -> Result<Vec<File>, L
 }
 
 /// Drops the byte order mark that some editors write.
-pub(crate) fn without_mark(mut data: Vec<u8>) -> Vec<u8> {
-    if data.starts_with(BYTE_ORDER_MARK) {
-        data.drain(..BYTE_ORDER_MARK.len());
-    }
-    data
+pub(crate) fn without_mark(data: &[u8]) -> &[u8] {
+    data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data)
 }
 
 /// The path below the chart's folder, or why it is not one.
@@ -157,7 +160,7 @@ pub(crate) mod tests {
     fn paths_lose_the_folder_and_the_byte_order_mark_goes() {
         let files =
             unpack(&pack(&[("c/./a/../b.txt", b"\xef\xbb\xbfhello")]), &mut MAX_CHART.clone()).unwrap();
-        assert_eq!(files, [File { name: "b.txt".into(), data: b"hello".to_vec() }]);
+        assert_eq!(files, [File { name: "b.txt".into(), data: b"hello"[..].into() }]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Sorting a chart's files into what they are for.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::archive::{File, MAX_CHART, unpack, without_mark};
 use super::ignore::Rules;
@@ -38,7 +39,7 @@ pub(crate) fn from_folder(files: BTreeMap<String, Vec<u8>>) -> Result<Chart, Loa
             return Err(LoadError::FileTooLarge { path: name, limit: MAX_FILE });
         }
         remaining = remaining.checked_sub(data.len() as u64).ok_or(LoadError::TooLarge(MAX_CHART))?;
-        loaded.push(File { name, data: without_mark(data) });
+        loaded.push(File { name, data: without_mark(&data).into() });
     }
     loaded.sort_by(|left, right| left.name.split('/').cmp(right.name.split('/')));
     from_files(loaded, 0, &mut remaining)
@@ -83,7 +84,7 @@ fn from_files(files: Vec<File>, depth: usize, remaining: &mut u64) -> Result<Cha
 #[derive(Default)]
 struct Sorted {
     values: Values,
-    schema: Option<Vec<u8>>,
+    schema: Option<Arc<[u8]>>,
     templates: Vec<File>,
     files: Vec<File>,
     subcharts: BTreeMap<String, Vec<File>>,

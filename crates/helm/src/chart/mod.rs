@@ -8,6 +8,7 @@ mod load;
 mod metadata;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
@@ -21,7 +22,7 @@ use crate::values::Values;
 pub struct Chart {
     pub(crate) metadata: Metadata,
     pub(crate) values: Values,
-    pub(crate) schema: Option<Vec<u8>>,
+    pub(crate) schema: Option<Arc<[u8]>>,
     pub(crate) templates: Vec<File>,
     /// Everything else: what templates read through `.Files`, and the folder `crds/`.
     pub(crate) files: Vec<File>,

@@ -17,20 +17,25 @@ use keys::Key;
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("genPrivateKey", &[Text], |arguments| Ok(Value::string(Key::generate(&arguments.string(0))?.pem()))),
     world("genCA", &[Text, Int], |executor, arguments| {
-        Request::authority(&arguments).issue(executor, Key::generate_certificate_key()?, None)
+        let key = executor.world.keys.take()?;
+        Request::authority(&arguments).issue(executor, key, None)
     }),
     world("genCAWithKey", &[Text, Int, Text], |executor, arguments| {
         Request::authority(&arguments).issue(executor, Key::from_pem(&arguments.string(2))?, None)
     }),
     world("genSelfSignedCert", &[Text, List, List, Int], |executor, arguments| {
-        Request::leaf(&arguments)?.issue(executor, Key::generate_certificate_key()?, None)
+        let request = Request::leaf(&arguments)?;
+        let key = executor.world.keys.take()?;
+        request.issue(executor, key, None)
     }),
     world("genSelfSignedCertWithKey", &[Text, List, List, Int, Text], |executor, arguments| {
         Request::leaf(&arguments)?.issue(executor, Key::from_pem(&arguments.string(4))?, None)
     }),
     world("genSignedCert", &[Text, List, List, Int, Certificate], |executor, arguments| {
         let issuer = Issuer::of(arguments.at(4))?;
-        Request::leaf(&arguments)?.issue(executor, Key::generate_certificate_key()?, Some(&issuer))
+        let request = Request::leaf(&arguments)?;
+        let key = executor.world.keys.take()?;
+        request.issue(executor, key, Some(&issuer))
     }),
     world("genSignedCertWithKey", &[Text, List, List, Int, Certificate, Text], |executor, arguments| {
         let issuer = Issuer::of(arguments.at(4))?;

@@ -12,7 +12,7 @@ use super::der;
 use crate::template::failure::Cause;
 
 /// A private key.
-pub(super) enum Key {
+pub(crate) enum Key {
     Rsa(RsaKeyPair),
     Ecdsa(EcdsaKeyPair),
     Ed25519(Ed25519KeyPair, Vec<u8>),

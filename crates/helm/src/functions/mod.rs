@@ -27,6 +27,7 @@ mod paths;
 pub(crate) mod random;
 mod regular;
 mod strings;
+pub(crate) mod supply;
 mod time_layout;
 mod urls;
 mod versions;

@@ -20,7 +20,7 @@ pub use lookup::{Lookup, LookupError, NoCluster};
 pub use manifest::{Hook, HookEvent, Manifest};
 
 use crate::chart::{Chart, dependencies};
-use crate::values::{Values, coalesce, schema};
+use crate::values::Values;
 use crate::version;
 
 /// What templates see as `.Release`.
@@ -106,8 +106,6 @@ pub fn render(
             version: capabilities.kube_version.version().to_owned(),
         });
     }
-    let values = coalesce::coalesce(&chart, values)?;
-    schema::validate(&chart, &values)?;
     let files = engine::run(&chart, values, release, capabilities, lookup, environment)?;
     manifest::assemble(&chart, files)
 }

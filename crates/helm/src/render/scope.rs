@@ -1,6 +1,7 @@
 //! What each chart's templates see: values, files and metadata of their own, and what all share.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Capabilities, Release};
 use crate::chart::{Chart, Dependency, ImportValues, Maintainer, Metadata};
@@ -10,7 +11,7 @@ use crate::value::{Entries, Map, MapType, Object, Text, Value, new_map};
 pub(super) struct Scoped<'chart> {
     /// The path that shows in `# Source:` lines.
     pub(super) path: String,
-    pub(super) text: &'chart [u8],
+    pub(super) text: &'chart Arc<[u8]>,
     /// The dot.
     pub(super) dot: Map,
     /// The folder of the chart's templates.
@@ -86,9 +87,8 @@ pub(super) fn collect<'chart>(
 }
 
 fn files(chart: &Chart) -> Value {
-    let entry = |file: &crate::chart::File| {
-        (Rc::from(file.name.as_str()), Value::Bytes(Text::from(file.data.as_slice())))
-    };
+    let entry =
+        |file: &crate::chart::File| (Rc::from(file.name.as_str()), Value::Bytes(Text::from(&*file.data)));
     Value::Map(MapType::Files, new_map(chart.files.iter().map(entry).collect()))
 }
 

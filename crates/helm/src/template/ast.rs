@@ -1,6 +1,7 @@
 //! The parsed form of a template.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::number::Number;
 use crate::functions::Function;
@@ -11,7 +12,7 @@ use crate::value::Text;
 pub(crate) struct Source {
     /// The name that errors show.
     pub(crate) name: String,
-    pub(crate) text: Rc<[u8]>,
+    pub(crate) text: Arc<[u8]>,
 }
 
 /// A named template.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::ast::{Branch, Node, Operand, Pipeline, Template};
 use super::failure::{Cause, Failure};
 use super::parser;
 use super::set::Set;
 use crate::functions::random::Random;
+use crate::functions::supply::Supply;
 use crate::render::Lookup;
 use crate::value::{Value, format, kind, text};
 
@@ -36,6 +38,7 @@ pub(crate) struct World<'world> {
     pub(crate) lookup: &'world dyn Lookup,
     pub(crate) now: jiff::Timestamp,
     pub(crate) random: Random,
+    pub(crate) keys: Supply,
 }
 
 /// Runs templates.
@@ -110,7 +113,7 @@ impl<'world> Executor<'world> {
     /// The function `tpl`: what the text defines is seen within it only.
     pub(crate) fn text(&mut self, source: &[u8], dot: &Value) -> Result<Vec<u8>, Cause> {
         let shown = || text::lossy(source).into_owned();
-        let parsed = parser::parse(TEXT_NAME, Rc::from(source)).map_err(|error| {
+        let parsed = parser::parse(TEXT_NAME, Arc::from(source)).map_err(|error| {
             let text = format::quote(source);
             Cause::Plain(format!(
                 "cannot parse template {text}: template: {TEXT_NAME}:{}: {}",

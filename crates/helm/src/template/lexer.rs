@@ -1,6 +1,6 @@
 //! From text to tokens.
 
-use std::rc::Rc;
+use std::borrow::Cow;
 
 use super::token::{Kind, Token};
 
@@ -8,8 +8,8 @@ const LEFT: &[u8] = b"{{";
 const RIGHT: &[u8] = b"}}";
 
 /// Takes a template apart, a token at a time.
-pub(crate) struct Lexer {
-    input: Rc<[u8]>,
+pub(crate) struct Lexer<'text> {
+    input: &'text [u8],
     position: usize,
     start: usize,
     line: usize,
@@ -24,8 +24,8 @@ pub(crate) struct Lexer {
 /// A lexical error; its message.
 struct Bad(String);
 
-impl Lexer {
-    pub(crate) const fn new(input: Rc<[u8]>) -> Self {
+impl<'text> Lexer<'text> {
+    pub(crate) const fn new(input: &'text [u8]) -> Self {
         Self {
             input,
             position: 0,
@@ -39,7 +39,7 @@ impl Lexer {
         }
     }
 
-    pub(crate) fn next(&mut self) -> Token {
+    pub(crate) fn next(&mut self) -> Token<'text> {
         if self.failed {
             return self.token(Kind::EndOfFile);
         }
@@ -52,15 +52,15 @@ impl Lexer {
                     kind: Kind::Error,
                     position: self.start,
                     line: self.start_line,
-                    text: message.into_bytes(),
+                    text: Cow::Owned(message.into_bytes()),
                 }
             }
         }
     }
 
     /// What lies between the start and the position, as a token.
-    fn token(&mut self, kind: Kind) -> Token {
-        let text = self.input[self.start..self.position].to_vec();
+    fn token(&mut self, kind: Kind) -> Token<'text> {
+        let text = Cow::Borrowed(&self.input[self.start..self.position]);
         let token = Token { kind, position: self.start, line: self.start_line, text };
         self.position += std::mem::take(&mut self.dropped);
         self.ignore();
@@ -74,7 +74,7 @@ impl Lexer {
         self.start_line = self.line;
     }
 
-    fn rest(&self) -> &[u8] {
+    fn rest(&self) -> &'text [u8] {
         &self.input[self.position..]
     }
 

@@ -1,5 +1,7 @@
 //! What the lexer hands to the parser.
 
+use std::borrow::Cow;
+
 /// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
@@ -78,17 +80,17 @@ impl Kind {
 
 /// A token and where it stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Token {
+pub(crate) struct Token<'text> {
     pub(crate) kind: Kind,
     /// The offset of its first byte.
     pub(crate) position: usize,
     /// The line it begins on, counted from 1.
     pub(crate) line: usize,
     /// Its text; for an error, the message.
-    pub(crate) text: Vec<u8>,
+    pub(crate) text: Cow<'text, [u8]>,
 }
 
-impl Token {
+impl Token<'_> {
     /// The token as Go shows it in messages.
     pub(crate) fn shown(&self) -> String {
         let text = crate::value::text::lossy(&self.text);

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use super::Gate;
 use crate::events::EventKind;
+use crate::tcp::at_once;
 use crate::tls::{Acceptance, Caller};
 
 /// HTTP/2 settings of Talos' server, as recorded.
@@ -94,6 +95,7 @@ async fn accept(socket: TcpListener, port: Port, cut: CancellationToken, connect
         };
         match accepted {
             Ok((stream, _)) => {
+                at_once(&stream);
                 let cut = cut.child_token();
                 let connection = serve(stream, port.clone(), cut.clone());
                 connections.spawn(cut.run_until_cancelled_owned(connection));

@@ -14,6 +14,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use crate::tcp::at_once;
+
 /// A client that trusts one set of CAs and shows one certificate.
 #[derive(Clone)]
 pub(super) struct Https {
@@ -76,6 +78,7 @@ impl Https {
         request: Request<Full<Bytes>>,
     ) -> Result<Answer, String> {
         let stream = TcpStream::connect((address, port)).await.map_err(|error| error.to_string())?;
+        at_once(&stream);
         let name = ServerName::IpAddress(address.into());
         let stream = self.connector.connect(name, stream).await.map_err(|error| error.to_string())?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))

@@ -3,6 +3,7 @@
 mod pipeline;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::ast::{Branch, Node, Source, Template};
 use super::lexer::Lexer;
@@ -24,10 +25,10 @@ pub(crate) struct ParseError {
 type Result<T> = std::result::Result<T, ParseError>;
 
 /// Parses a file: the templates that it defines, itself (under its name) last.
-pub(crate) fn parse(name: &str, text: Rc<[u8]>) -> Result<Vec<Template>> {
-    let source = Rc::new(Source { name: name.to_owned(), text: Rc::clone(&text) });
+pub(crate) fn parse(name: &str, text: Arc<[u8]>) -> Result<Vec<Template>> {
+    let source = Rc::new(Source { name: name.to_owned(), text: Arc::clone(&text) });
     let mut parser = Parser {
-        lexer: Lexer::new(text),
+        lexer: Lexer::new(&text),
         source,
         pending: Vec::new(),
         last_line: 1,
@@ -41,11 +42,11 @@ pub(crate) fn parse(name: &str, text: Rc<[u8]>) -> Result<Vec<Template>> {
     Ok(parser.templates)
 }
 
-struct Parser {
-    lexer: Lexer,
+struct Parser<'text> {
+    lexer: Lexer<'text>,
     source: Rc<Source>,
     /// Tokens that were handed back, the next one last.
-    pending: Vec<Token>,
+    pending: Vec<Token<'text>>,
     last_line: usize,
     action_line: usize,
     variables: Vec<Rc<str>>,
@@ -67,10 +68,10 @@ enum Parsed {
     Ended(Ended),
 }
 
-impl Parser {
+impl<'text> Parser<'text> {
     // Tokens.
 
-    fn next(&mut self) -> Token {
+    fn next(&mut self) -> Token<'text> {
         if let Some(token) = self.pending.pop() {
             return token;
         }
@@ -79,7 +80,7 @@ impl Parser {
         token
     }
 
-    fn back(&mut self, token: Token) {
+    fn back(&mut self, token: Token<'text>) {
         self.pending.push(token);
     }
 
@@ -90,7 +91,7 @@ impl Parser {
         kind
     }
 
-    fn next_non_space(&mut self) -> Token {
+    fn next_non_space(&mut self) -> Token<'text> {
         loop {
             let token = self.next();
             if token.kind != Kind::Space {
@@ -99,7 +100,7 @@ impl Parser {
         }
     }
 
-    fn peek_non_space(&mut self) -> Token {
+    fn peek_non_space(&mut self) -> Token<'text> {
         let token = self.next_non_space();
         self.back(token.clone());
         token
@@ -109,7 +110,7 @@ impl Parser {
         Err(ParseError { line: self.last_line, message: message.into() })
     }
 
-    fn unexpected<T>(&self, token: &Token, context: &str) -> Result<T> {
+    fn unexpected<T>(&self, token: &Token<'_>, context: &str) -> Result<T> {
         if token.kind != Kind::Error {
             return self.error(format!("unexpected {} in {context}", token.shown()));
         }
@@ -124,7 +125,7 @@ impl Parser {
         self.error(message)
     }
 
-    fn expect(&mut self, kind: Kind, context: &str) -> Result<Token> {
+    fn expect(&mut self, kind: Kind, context: &str) -> Result<Token<'text>> {
         let token = self.next_non_space();
         if token.kind == kind { Ok(token) } else { self.unexpected(&token, context) }
     }
@@ -208,7 +209,10 @@ impl Parser {
         while self.peek_non_space().kind != Kind::EndOfFile {
             match self.text_or_action()? {
                 Parsed::Node(node) => nodes.push(node),
-                Parsed::Ended(ended) => return Ok((nodes, ended)),
+                Parsed::Ended(ended) => {
+                    nodes.shrink_to_fit();
+                    return Ok((nodes, ended));
+                }
             }
         }
         self.error("unexpected EOF")
@@ -325,7 +329,7 @@ impl Parser {
         Ok(Node::Template { position: token.position, name, pipeline })
     }
 
-    fn template_name(&self, token: &Token, context: &str) -> Result<Rc<str>> {
+    fn template_name(&self, token: &Token<'_>, context: &str) -> Result<Rc<str>> {
         if !matches!(token.kind, Kind::String | Kind::RawString) {
             return self.unexpected(token, context);
         }

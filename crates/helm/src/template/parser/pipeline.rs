@@ -10,7 +10,7 @@ use crate::template::number::Number;
 use crate::template::token::Kind;
 use crate::value::{Text, format};
 
-impl Parser {
+impl Parser<'_> {
     pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Result<Pipeline> {
         let position = self.peek_non_space().position;
         let (variables, assigns) = self.declarations(context)?;
@@ -37,6 +37,7 @@ impl Parser {
                 _ => return self.unexpected(&token, context),
             }
         }
+        commands.shrink_to_fit();
         if commands.is_empty() {
             return self.error(format!("missing value for {context}"));
         }
@@ -63,7 +64,7 @@ impl Parser {
             }
             let space = self.next();
             let next = if space.kind == Kind::Space { self.next_non_space() } else { space.clone() };
-            let comma = next.kind == Kind::Character && next.text == b",";
+            let comma = next.kind == Kind::Character && *next.text == *b",";
             if !comma && !matches!(next.kind, Kind::Assign | Kind::Declare) {
                 self.back(next);
                 if space.kind == Kind::Space {
@@ -91,11 +92,16 @@ impl Parser {
     }
 
     fn command(&mut self) -> Result<Command> {
-        let mut operands = Vec::new();
+        let mut first = None;
+        let mut arguments = Vec::new();
         loop {
             self.peek_non_space();
             if let Some(operand) = self.operand()? {
-                operands.push(operand);
+                if first.is_none() {
+                    first = Some(operand);
+                } else {
+                    arguments.push(operand);
+                }
             }
             let token = self.next();
             match token.kind {
@@ -106,9 +112,10 @@ impl Parser {
             }
             break;
         }
-        let mut operands = operands.into_iter();
-        let Some(first) = operands.next() else { return self.error("empty command") };
-        Ok(Command { first, arguments: operands.collect() })
+        let Some(first) = first else { return self.error("empty command") };
+        // Most commands have few, and a chart has ten thousands of them.
+        arguments.shrink_to_fit();
+        Ok(Command { first, arguments })
     }
 
     /// A term and the fields after it.

@@ -17,6 +17,7 @@ use crate::kubernetes::client;
 use crate::kubernetes::clusters::MeetingPoint;
 use crate::kubernetes::context::Context;
 use crate::kubernetes::kubelet::node_address_of_shadow;
+use crate::tcp::at_once;
 
 /// How long finding the way may take.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -78,7 +79,10 @@ async fn enter(way: Way, mut stream: UnixStream) -> Result<(), std::io::Error> {
         Way::Pod(listener) => {
             listener.send(stream).await.map_err(|_| std::io::Error::other("the pod went away"))
         }
-        Way::Host(mut host) => tokio::io::copy_bidirectional(&mut stream, &mut host).await.map(drop),
+        Way::Host(mut host) => {
+            at_once(&host);
+            tokio::io::copy_bidirectional(&mut stream, &mut host).await.map(drop)
+        }
     }
 }
 
