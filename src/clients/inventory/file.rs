@@ -317,11 +317,17 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<i64> {
 
 /// Switches a new file to WAL. SQLite reads first and then wants to write, and where two processes do so at once it
 /// gives one of them up at once, without the time of [`BUSY`], since neither could go on: so it is tried again.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "on a thread of its own for SQLite, and for no longer than `BUSY`"
+)]
 fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
     let started = Instant::now();
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && started.elapsed() < BUSY => {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && started.elapsed() < BUSY =>
+            {
                 std::thread::sleep(SWITCH_AGAIN);
             }
             other => return other,
