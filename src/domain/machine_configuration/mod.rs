@@ -11,22 +11,29 @@ mod encode;
 mod generate;
 mod inputs;
 mod installer;
+mod json_patch;
 mod managed;
 mod merge;
+mod merge_keys;
 mod patch;
 mod problem;
 mod scalars;
 mod schema;
+mod schematic;
 mod secrets;
 mod validate;
 
 pub use contract::{Contract, ContractError};
 pub use document::{MachineConfiguration, ParseError};
 pub use generate::{GenerateError, generate};
-pub use inputs::{DiskSelector, Inputs, InstallTarget, NetworkPlugin, Role, VirtualAddress};
+pub use inputs::{
+    Credentials, DiskSelector, Inputs, InstallTarget, NetworkPlugin, Registry, Role, VirtualAddress,
+    is_restricted_label,
+};
 pub use installer::{DEFAULT_SCHEMATIC, installer_image};
-pub use managed::Managed;
+pub use managed::{Managed, renames};
 pub use patch::{Patch, PatchError, Patched, patch};
 pub use problem::{Problem, ProblemKind};
+pub use schematic::{Schematic, SchematicError};
 pub use secrets::{CertificateAndKey, Secret, SecretsBundle, SecretsError};
 pub use validate::{Verdict, validate};
