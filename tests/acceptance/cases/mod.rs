@@ -7,6 +7,7 @@ mod discovery;
 mod faults;
 mod input;
 mod inventory;
+mod machine_configuration;
 mod pools;
 mod secrets;
 
@@ -27,6 +28,7 @@ pub(crate) fn all() -> Vec<Trial> {
         faults::cases(),
         input::cases(),
         inventory::cases(),
+        machine_configuration::cases(),
         pools::cases(),
         secrets::cases(),
     ]
