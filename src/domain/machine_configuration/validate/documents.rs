@@ -202,7 +202,14 @@ fn system(kind: &str, value: &Value, place: &str, verdict: &mut Verdict) {
 fn verification_rule(rule: &Value, place: &str, verdict: &mut Verdict) {
     let image = text(rule, &["image"]);
     verdict.error_if(image.is_empty(), place, "a rule needs an image");
-    if !image.is_empty() && !image.contains('/') {
+    let (registry, repository) = image.split_once('/').unwrap_or((image, ""));
+    if image.contains('@') {
+        verdict.warning(place, "only registry and repository of an image are matched: leave the digest out");
+    }
+    if repository.contains(':') {
+        verdict.warning(place, "only registry and repository of an image are matched: leave the tag out");
+    }
+    if !image.contains('/') && !matches!(registry, "" | "*") {
         verdict
             .warning(place, "an image without a registry is looked for under docker.io: write the registry");
     }
