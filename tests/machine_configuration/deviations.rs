@@ -13,12 +13,19 @@ pub(crate) const DEVIATIONS: &[Deviation] = &[
             || said(ours, "expected apiVersion v1alpha1").is_some_and(deletes)
             || said(ours, "knows no document of kind").is_some_and(deletes)
     }),
-    ("bare-date", |_, theirs, _| refused(theirs, "panic: cannot deep copy time.Time").is_some()),
+    ("crash", |_, theirs, ours| {
+        let crashes = ["panic: cannot deep copy time.Time", "panic: runtime error: invalid memory address"];
+        crashes.iter().any(|crash| refused(theirs, crash).is_some()) && !matches!(ours, Outcome::Warned(_))
+    }),
     ("directive", |_, _, ours| said(ours, "the only directive is").is_some()),
     ("duplicate-key", |patches, _, ours| {
         said(ours, "no YAML").is_some_and(|index| patches[index].contains("$patch: delete"))
     }),
-    ("null-item", |_, _, ours| said(ours, "]: expected a mapping, found a value of type null").is_some()),
+    (
+        "kept-expression",
+        |_, theirs, ours| matches!((theirs, ours), (Outcome::Made(theirs), Outcome::Made(ours)) if keeps_expressions(theirs, ours)),
+    ),
+    ("null-item", |_, _, ours| said(ours, "expected a mapping, found a value of type null").is_some()),
     ("rule-networks", |_, theirs, _| refused(theirs, "merge field netip.Prefix.ip").is_some()),
     ("unversioned-document", |_, _, ours| said(ours, "missing apiVersion").is_some()),
     ("url", |_, _, ours| said(ours, "expected a URL such as").is_some()),
@@ -27,6 +34,22 @@ pub(crate) const DEVIATIONS: &[Deviation] = &[
             .is_some_and(|index| matches!(patches[index].trim(), "" | "~" | "null" | "[]" | "''"))
     }),
 ];
+
+/// Whether we only have lines more, and only such as lead to an expression.
+fn keeps_expressions(theirs: &str, ours: &str) -> bool {
+    let keys = [
+        "match:",
+        "Expression:",
+        "iskSelector:",
+        "volumeSelector:",
+        "selector:",
+        "discovery:",
+        "provisioning:",
+    ];
+    let mut left = theirs.lines().peekable();
+    let more = ours.lines().filter(|line| left.next_if_eq(line).is_none()).collect::<Vec<_>>();
+    left.next().is_none() && more.iter().all(|line| keys.iter().any(|key| line.contains(key)))
+}
 
 /// Which patch we refused, if we did with this text.
 fn said(outcome: &Outcome, words: &str) -> Option<usize> {

@@ -66,6 +66,9 @@ fn any_value(node: &Node, kind: &Kind, path: &str, problems: &mut Vec<Problem>) 
         Kind::Struct(fields) => Some(section(node, fields, path, problems)),
         Kind::List(item) => list(node, item, path, problems),
         Kind::Map(value) => mapping(node, path, problems, |node, path, problems| {
+            if node.is_null() && matches!(value, Kind::Struct(_)) {
+                problems.push(Problem::wrong_type(node, path, "a mapping"));
+            }
             any_value(node, value, path, problems).or(Some(Value::Mapping(Vec::new())))
         }),
         Kind::TextMap => mapping(node, path, problems, |node, path, problems| {
