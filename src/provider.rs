@@ -8,6 +8,7 @@ use crate::resources::candidates::PoolCandidates;
 use crate::resources::instance::Instances;
 use crate::resources::instance_pool::InstancePools;
 use crate::resources::instances::InstanceListing;
+use crate::resources::machine_configuration::MachineConfigurations;
 use crate::resources::talos_cluster::TalosClusters;
 
 /// The provider.
@@ -95,6 +96,7 @@ impl Provider for Kontinuum {
             .resource(InstancePools)
             .resource(TalosClusters)
             .data_source(InstanceListing)
-            .data_source(PoolCandidates);
+            .data_source(PoolCandidates)
+            .data_source(MachineConfigurations);
     }
 }

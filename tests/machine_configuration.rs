@@ -1,16 +1,30 @@
 //! Our machine configurations against Talos' own library: the same text, byte for byte, and accepted.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+#[path = "machine_configuration/cases.rs"]
+mod cases;
+#[path = "machine_configuration/complaints.rs"]
+mod complaints;
+#[path = "machine_configuration/corpus.rs"]
+mod corpus;
+#[path = "machine_configuration/deviations.rs"]
+mod deviations;
+#[path = "machine_configuration/differential.rs"]
+mod differential;
 #[path = "machine_configuration/judge.rs"]
 mod judge;
 #[path = "machine_configuration/patches.rs"]
 mod patches;
+#[path = "machine_configuration/random.rs"]
+mod random;
+#[path = "machine_configuration/schematics.rs"]
+mod schematics;
 
 use std::sync::OnceLock;
 
 use judge::Judge;
 use kontinuum::domain::machine_configuration::{
-    Contract, Inputs, InstallTarget, MachineConfiguration, Managed, NetworkPlugin, Patch, Role,
+    Contract, Inputs, InstallTarget, MachineConfiguration, Managed, NetworkPlugin, Patch, Registry, Role,
     SecretsBundle, VirtualAddress, generate, installer_image, patch, validate,
 };
 use proptest::prelude::*;
@@ -36,7 +50,15 @@ fn plain(inputs: &Inputs, contract: Contract, secrets: &str) -> serde_json::Valu
         "install_image": inputs.installer_image,
         "cni": if inputs.network_plugin == NetworkPlugin::None { "none" } else { "" },
         "dns_domain": inputs.dns_domain,
-        "discovery": true,
+        "discovery": inputs.discovery,
+        "pod_subnets": inputs.pod_subnets,
+        "service_subnets": inputs.service_subnets,
+        "sysctls": inputs.sysctls,
+        "registry_mirrors": inputs
+            .registries
+            .iter()
+            .map(|(host, registry)| json!({ "host": host, "endpoints": registry.endpoints }))
+            .collect::<Vec<_>>(),
         "schedule_on_control_planes": inputs.schedule_on_control_planes,
         "kube_prism_port": inputs.kube_prism_port,
     })
@@ -169,6 +191,27 @@ fn adds_what_talos_has_patches_for() {
             assert_eq!(ours.to_yaml().expose(), theirs, "{contract} {role:?}");
             assert_eq!(judge.refusal(ours.to_yaml().expose()), None, "{contract} {role:?}");
         }
+    }
+}
+
+#[test]
+fn registries_in_both_forms_are_taken_by_talos_as_they_are_written() {
+    let mut judge = Judge::start();
+    let bundle = SecretsBundle::from_yaml(&secrets(&mut judge)).unwrap();
+    for contract in CONTRACTS {
+        let mut inputs = inputs(Role::Worker);
+        let registry = Registry {
+            endpoints: vec!["https://mirror.example/v2/hub".to_owned()],
+            override_path: true,
+            skip_fallback: true,
+            credentials: None,
+        };
+        inputs.registries.insert("docker.io".to_owned(), registry);
+        let ours = generate(&inputs, &bundle, contract).unwrap().to_yaml().expose().to_owned();
+        assert_eq!(ours.matches("overridePath: true").count(), 1, "{contract} {ours}");
+        assert_eq!(judge.refusal(&ours), None, "{contract}");
+        // Read by Talos and written anew it is the same text.
+        assert_eq!(judge.patched(&ours, &["machine: {}"]).as_ref(), Ok(&ours), "{contract}");
     }
 }
 

@@ -9,6 +9,7 @@ pub mod instance;
 pub mod instance_pool;
 pub mod instances;
 mod leave;
+pub mod machine_configuration;
 mod patches;
 mod records;
 mod report;

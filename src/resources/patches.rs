@@ -1,4 +1,4 @@
-//! The `config_patches` attributes: strategic merge patches of Talos machine configurations.
+//! The `config_patches` attributes: patches of Talos machine configurations.
 
 use crate::domain::machine_configuration::Patch;
 use crate::plugin::{Attr, Diagnostic, Diagnostics, List, Path};
@@ -20,10 +20,7 @@ pub(super) fn parse(parent: &Path, patches: &Attr<List<String>>, wrong: &mut Dia
             Err(error) => wrong.push(
                 Diagnostic::error(
                     format!("{at} can't be applied"),
-                    format!(
-                        "{}. Expected a strategic merge patch of a Talos machine configuration.",
-                        chain(&error)
-                    ),
+                    format!("{}. Expected a patch of a Talos machine configuration.", chain(&error)),
                 )
                 .at(at),
             ),

@@ -51,7 +51,9 @@ fn joined(parts: impl IntoIterator<Item = String>) -> String {
     parts.join("\n")
 }
 
+/// Its first paragraph stands for the whole.
 fn front_matter(title: &str, description: &str) -> String {
+    let description = description.lines().next().unwrap_or_default();
     format!("---\npage_title: \"{title}\"\nsubcategory: \"\"\ndescription: |-\n  {description}\n---\n")
 }
 

@@ -4,6 +4,7 @@ use std::env;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -43,6 +44,31 @@ impl Judge {
         let mut answer = String::new();
         self.answers.read_line(&mut answer).unwrap();
         serde_json::from_str(&answer).unwrap()
+    }
+
+    /// Many questions, answered while `meanwhile` runs; a refusal is the answer `{"refused": …}`.
+    pub(crate) fn ask_all<T>(
+        &mut self,
+        operation: &str,
+        arguments: &[Value],
+        meanwhile: impl FnOnce() -> T,
+    ) -> (Vec<Value>, T) {
+        let Self { questions, answers, .. } = self;
+        let questions = questions.as_mut().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for arguments in arguments {
+                    writeln!(questions, "{}", json!({ "op": operation, "arguments": arguments })).unwrap();
+                }
+                questions.flush().unwrap();
+            });
+            let reader = scope.spawn(move || {
+                let lines = answers.lines().take(arguments.len());
+                lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
+            });
+            let own = meanwhile();
+            (reader.join().unwrap(), own)
+        })
     }
 
     /// Why Talos would refuse a configuration on metal, if it would.

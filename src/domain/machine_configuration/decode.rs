@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use yaml::{Content, Node, Scalar, Typing, Value, sort_naturally};
 
+use super::merge_keys;
 use super::problem::{Problem, ProblemKind, nearest};
 use super::scalars::scalar;
 use super::schema::{Field, Kind};
@@ -65,6 +66,9 @@ fn any_value(node: &Node, kind: &Kind, path: &str, problems: &mut Vec<Problem>) 
         Kind::Struct(fields) => Some(section(node, fields, path, problems)),
         Kind::List(item) => list(node, item, path, problems),
         Kind::Map(value) => mapping(node, path, problems, |node, path, problems| {
+            if node.is_null() && matches!(value, Kind::Struct(_)) {
+                problems.push(Problem::wrong_type(node, path, "a mapping"));
+            }
             any_value(node, value, path, problems).or(Some(Value::Mapping(Vec::new())))
         }),
         Kind::TextMap => mapping(node, path, problems, |node, path, problems| {
@@ -133,16 +137,15 @@ fn list(node: &Node, item: &Kind, path: &str, problems: &mut Vec<Problem>) -> Op
         problems.push(Problem::wrong_type(node, path, "a list"));
         return None;
     };
-    let values = items.iter().enumerate().map(|(index, node)| {
+    let values = items.iter().enumerate().filter_map(|(index, node)| {
         let place = format!("{path}[{index}]");
-        any_value(node, item, &place, problems).unwrap_or_else(|| empty(item))
+        // Go leaves null items out, except where they are sections: there it keeps a hole that nothing can use.
+        if node.is_null() && matches!(item, Kind::Struct(_) | Kind::Free) {
+            problems.push(Problem::wrong_type(node, &place, "a mapping"));
+        }
+        any_value(node, item, &place, problems)
     });
     Some(Value::Sequence(values.collect()))
-}
-
-/// What Go holds for a null item.
-fn empty(kind: &Kind) -> Value {
-    if matches!(kind, Kind::Struct(_) | Kind::Free) { Value::Mapping(Vec::new()) } else { Value::string("") }
 }
 
 fn mapping(
@@ -151,8 +154,9 @@ fn mapping(
     problems: &mut Vec<Problem>,
     mut read: impl FnMut(&Node, &str, &mut Vec<Problem>) -> Option<Value>,
 ) -> Option<Value> {
+    let node = merge_keys::expanded(node, path, problems);
     let Some(pairs) = node.as_mapping() else {
-        problems.push(Problem::wrong_type(node, path, "a mapping"));
+        problems.push(Problem::wrong_type(&node, path, "a mapping"));
         return None;
     };
     let values = pairs.iter().filter_map(|(key, value)| {
@@ -172,8 +176,9 @@ fn argument(node: &Node, path: &str, problems: &mut Vec<Problem>) -> Option<Valu
 
 /// Any mapping, in the order in which Go would write it.
 fn free(node: &Node, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+    let node = merge_keys::expanded(node, path, problems);
     let Some(pairs) = node.as_mapping() else {
-        problems.push(Problem::wrong_type(node, path, "a mapping"));
+        problems.push(Problem::wrong_type(&node, path, "a mapping"));
         return None;
     };
     let values =

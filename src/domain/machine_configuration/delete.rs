@@ -34,7 +34,14 @@ fn walk(
     let (line, column) = (node.line, node.column);
     let content = match node.content {
         Content::Mapping(pairs) => {
-            if let Some((_, directive)) = pairs.iter().find(|(key, _)| key.text() == Some("$patch")) {
+            let position = pairs.iter().position(|(key, _)| key.text() == Some("$patch"));
+            if let Some((position, (_, directive))) = position.map(|position| (position, &pairs[position])) {
+                // What stands before the directive deletes first; what stands after it counts for nothing.
+                for (key, value) in &pairs[..position] {
+                    path.push(key.text().unwrap_or_default().to_owned());
+                    walk(value.clone(), path, None, deletions)?;
+                    path.pop();
+                }
                 let place = |words: &str| {
                     Problem::at(directive, &path.join("."), ProblemKind::Invalid(words.to_owned()))
                 };
@@ -152,6 +159,10 @@ fn from_section(value: &mut Value, fields: &[Field], path: &[String], item: Item
     let Value::Mapping(pairs) = value else { return false };
     let position = pairs.iter().position(|(key, _)| key.as_str() == Some(first));
     if rest.is_empty() && item.is_none() {
+        // Half of a certificate and its key cannot go alone.
+        if is_half(field, fields) {
+            return false;
+        }
         if let Some(position) = position {
             pairs.remove(position);
         }
@@ -165,6 +176,10 @@ fn from_section(value: &mut Value, fields: &[Field], path: &[String], item: Item
             !field.pointer && from_section(&mut Value::Mapping(Vec::new()), fields, rest, item)
         }
     }
+}
+
+fn is_half(field: &Field, fields: &[Field]) -> bool {
+    matches!(field.kind, Kind::Base64) && fields.iter().all(|field| matches!(field.key, "crt" | "key"))
 }
 
 fn from_value(value: &mut Value, kind: &Kind, path: &[String], item: Item<'_>) -> bool {

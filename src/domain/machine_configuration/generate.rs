@@ -1,5 +1,9 @@
 //! A machine's configuration, byte for byte as Talos' generator writes it.
 
+mod registries;
+
+use std::collections::BTreeMap;
+
 use yaml::Value;
 
 use super::document::Document;
@@ -48,7 +52,9 @@ pub fn generate(
     ]);
     let mut documents = vec![Document::new(&MAIN, main)];
     if contract.has_network_documents() {
+        documents.extend(registries::mirror_documents(inputs));
         documents.extend(network_documents(inputs));
+        documents.extend(registries::credential_documents(inputs));
     }
     Ok(MachineConfiguration { documents })
 }
@@ -70,7 +76,6 @@ fn machine(inputs: &Inputs, secrets: &SecretsBundle, contract: Contract, taints:
     let is_control_plane = inputs.role == Role::ControlPlane;
     let excluded = is_control_plane
         .then(|| ("node.kubernetes.io/exclude-from-external-load-balancers".to_owned(), Value::string("")));
-    let labels = inputs.node_labels.iter().map(|(key, value)| (key.clone(), Value::string(value)));
     section([
         ("type", text(if is_control_plane { "controlplane" } else { "worker" })),
         ("token", text(secrets.trustd_token.expose())),
@@ -79,9 +84,19 @@ fn machine(inputs: &Inputs, secrets: &SecretsBundle, contract: Contract, taints:
         ("kubelet", Some(kubelet(inputs, taints))),
         ("network", network(inputs, contract)),
         ("install", Some(install(inputs, contract))),
+        ("time", time(inputs, contract)),
+        ("sysctls", filled(named(&inputs.sysctls))),
+        ("registries", registries::section_of(inputs, contract)),
         ("features", Some(features(inputs, contract))),
-        ("nodeLabels", filled(labels.chain(excluded).collect())),
+        ("nodeLabels", filled(named(&inputs.node_labels).into_iter().chain(excluded).collect())),
+        ("nodeAnnotations", filled(named(&inputs.node_annotations))),
     ])
+}
+
+/// The older form of the time servers.
+fn time(inputs: &Inputs, contract: Contract) -> Option<Value> {
+    let is_set = !contract.has_network_documents() && !inputs.time_servers.is_empty();
+    is_set.then(|| section([("servers", Some(texts(&inputs.time_servers)))]))
 }
 
 fn kubelet(inputs: &Inputs, taints: Vec<Value>) -> Value {
@@ -148,15 +163,13 @@ fn features(inputs: &Inputs, contract: Contract) -> Value {
         ("stableHostname", older.clone()),
         ("apidCheckExtKeyUsage", older),
         ("diskQuotaSupport", switch(true)),
-        (
-            "kubePrism",
-            Some(section([
-                ("enabled", switch(true)),
-                ("port", Some(Value::Int(i64::from(inputs.kube_prism_port)))),
-            ])),
-        ),
+        ("kubePrism", kube_prism(inputs.kube_prism_port)),
         ("hostDNS", Some(section([("enabled", switch(true)), ("forwardKubeDNSToHost", switch(true))]))),
     ])
+}
+
+fn kube_prism(port: u16) -> Option<Value> {
+    (port > 0).then(|| section([("enabled", switch(true)), ("port", Some(Value::Int(i64::from(port))))]))
 }
 
 fn cluster(inputs: &Inputs, secrets: &SecretsBundle, contract: Contract) -> Value {
@@ -193,7 +206,7 @@ fn cluster(inputs: &Inputs, secrets: &SecretsBundle, contract: Contract) -> Valu
         ("controllerManager", own(component("registry.k8s.io/kube-controller-manager", inputs))),
         ("proxy", own(proxy(inputs))),
         ("scheduler", own(component("registry.k8s.io/kube-scheduler", inputs))),
-        ("discovery", Some(discovery())),
+        ("discovery", Some(discovery(inputs.discovery))),
         ("etcd", own(section([("ca", Some(authority(&secrets.etcd, true)))]))),
         ("allowSchedulingOnControlPlanes", scheduled.then_some(Value::Bool(true))),
     ])
@@ -225,9 +238,9 @@ fn component(repository: &str, inputs: &Inputs) -> Value {
     section([("image", image(repository, inputs))])
 }
 
-fn discovery() -> Value {
+fn discovery(enabled: bool) -> Value {
     let off = section([("disabled", switch(true))]);
-    section([("enabled", switch(true)), ("registries", Some(section([("kubernetes", Some(off))])))])
+    section([("enabled", switch(enabled)), ("registries", Some(section([("kubernetes", Some(off))])))])
 }
 
 /// Talos' default: baseline enforced, restricted warned of, the system's own namespace exempt.
@@ -270,13 +283,17 @@ fn network_documents(inputs: &Inputs) -> Vec<Document> {
         .virtual_address
         .as_ref()
         .map(|shared| section([("name", text(&shared.address.to_string())), ("link", text(&shared.link))]));
-    let of_kind = |kind: &str, value: Value| {
-        document_kind(kind).map(|kind: &'static DocumentKind| Document::new(kind, value))
-    };
+    let servers = (!inputs.time_servers.is_empty())
+        .then(|| section([("ntp", Some(section([("servers", Some(texts(&inputs.time_servers)))])))]));
     of_kind("HostnameConfig", hostname)
         .into_iter()
         .chain(shared.and_then(|shared| of_kind("Layer2VIPConfig", shared)))
+        .chain(servers.and_then(|servers| of_kind("TimeSyncConfig", servers)))
         .collect()
+}
+
+fn of_kind(kind: &str, value: Value) -> Option<Document> {
+    document_kind(kind).map(|kind: &'static DocumentKind| Document::new(kind, value))
 }
 
 fn taints(inputs: &Inputs) -> Result<Vec<Value>, GenerateError> {
@@ -330,6 +347,10 @@ fn texts(texts: &[String]) -> Value {
 
 const fn switch(value: bool) -> Option<Value> {
     Some(Value::Bool(value))
+}
+
+fn named(pairs: &BTreeMap<String, String>) -> Vec<(String, Value)> {
+    pairs.iter().map(|(key, value)| (key.clone(), Value::string(value))).collect()
 }
 
 /// A mapping that counts as not set when it is empty.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use super::Secret;
+
 /// What one machine of a cluster is to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inputs {
@@ -26,8 +28,10 @@ pub struct Inputs {
     pub kube_proxy: bool,
     /// Whether pods may be scheduled on control planes.
     pub schedule_on_control_planes: bool,
-    /// The port of the API server's load balancer on each machine.
+    /// The port of the API server's load balancer on each machine; 0 turns it off.
     pub kube_prism_port: u16,
+    /// Whether the machines find each other over Talos' discovery service.
+    pub discovery: bool,
     /// The domain of the cluster's services.
     pub dns_domain: String,
     /// Where the pods' addresses are from.
@@ -42,8 +46,47 @@ pub struct Inputs {
     pub virtual_address: Option<VirtualAddress>,
     /// The node's labels.
     pub node_labels: BTreeMap<String, String>,
+    /// The node's annotations.
+    pub node_annotations: BTreeMap<String, String>,
     /// The taints that a worker registers with, by key: `value:Effect`, or `Effect` alone.
     pub node_taints: BTreeMap<String, String>,
+    /// Kernel parameters by name.
+    pub sysctls: BTreeMap<String, String>,
+    /// Whom the machine asks for the time; Talos' own default when there is none.
+    pub time_servers: Vec<String>,
+    /// Where images of a registry are pulled from, by the registry's host; `*` is every registry.
+    pub registries: BTreeMap<String, Registry>,
+}
+
+/// Where and how images of a registry are pulled.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Registry {
+    /// The mirrors, tried in this order before the registry itself.
+    pub endpoints: Vec<String>,
+    /// The endpoints' paths are complete: `/v2` is not added.
+    pub override_path: bool,
+    /// The registry itself is not asked when no mirror has an image.
+    pub skip_fallback: bool,
+    /// Who the machine is to the registry.
+    pub credentials: Option<Credentials>,
+}
+
+/// Who a machine is to a registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The name.
+    pub username: String,
+    /// The password or token.
+    pub password: Secret,
+}
+
+/// Whether Kubernetes' NodeRestriction lets no node give itself a label: Talos would lose all labels over one of them.
+#[must_use]
+pub fn is_restricted_label(key: &str) -> bool {
+    key.split_once('/').is_some_and(|(domain, _)| {
+        matches!(domain, "node-role.kubernetes.io" | "node-restriction.kubernetes.io")
+            || domain.ends_with(".node-restriction.kubernetes.io")
+    })
 }
 
 /// A machine's part in its cluster.
@@ -116,6 +159,7 @@ impl Inputs {
             kube_proxy: true,
             schedule_on_control_planes: false,
             kube_prism_port: 7445,
+            discovery: true,
             dns_domain: "cluster.local".to_owned(),
             pod_subnets: vec!["10.244.0.0/16".to_owned()],
             service_subnets: vec!["10.96.0.0/12".to_owned()],
@@ -123,7 +167,11 @@ impl Inputs {
             provider_id: None,
             virtual_address: None,
             node_labels: BTreeMap::new(),
+            node_annotations: BTreeMap::new(),
             node_taints: BTreeMap::new(),
+            sysctls: BTreeMap::new(),
+            time_servers: Vec::new(),
+            registries: BTreeMap::new(),
         }
     }
 }

@@ -78,12 +78,18 @@ impl Managed {
                 Problem::invalid(path.join("."), format!("is managed by the provider: use {instead}"))
             })
             .collect();
-        if self.hostname && hostname(before) != hostname(after) {
+        if self.hostname && renames(before, after) {
             let words = "the machine's name is managed by the provider: use the instance's hostname";
             problems.push(Problem::invalid("hostname", words));
         }
         problems
     }
+}
+
+/// Whether a machine would have another name after patches than before them.
+#[must_use]
+pub fn renames(before: &MachineConfiguration, after: &MachineConfiguration) -> bool {
+    hostname(before) != hostname(after)
 }
 
 fn setting<'value>(configuration: &'value MachineConfiguration, path: &[&str]) -> Option<&'value Value> {

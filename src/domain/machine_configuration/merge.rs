@@ -16,7 +16,17 @@ pub(super) fn section(left: &mut Value, right: Value, fields: &[Field], path: &s
         let place = join(path, name);
         match pairs.iter_mut().find(|(known, _)| *known == key) {
             Some((_, existing)) => field_value(existing, value, field, &place)?,
-            None => pairs.push((key, value)),
+            None => {
+                // Items of the patch that are the same thing become one.
+                let is_keyed = matches!(field.merge, Merge::Keyed(_));
+                let mut new = if is_keyed { Value::Sequence(Vec::new()) } else { Value::Null };
+                if is_keyed {
+                    field_value(&mut new, value, field, &place)?;
+                } else {
+                    new = value;
+                }
+                pairs.push((key, new));
+            }
         }
     }
     *left = Value::Mapping(pairs);

@@ -13,13 +13,16 @@ mod encode;
 mod generate;
 mod inputs;
 mod installer;
+mod json_patch;
 mod managed;
 mod merge;
+mod merge_keys;
 mod patch;
 mod problem;
 mod redaction;
 mod scalars;
 mod schema;
+mod schematic;
 mod secrets;
 mod validate;
 
@@ -28,10 +31,14 @@ pub use contract::{Contract, ContractError};
 pub use difference::{Change, Difference};
 pub use document::{MachineConfiguration, ParseError};
 pub use generate::{GenerateError, generate};
-pub use inputs::{DiskSelector, Inputs, InstallTarget, NetworkPlugin, Role, VirtualAddress};
+pub use inputs::{
+    Credentials, DiskSelector, Inputs, InstallTarget, NetworkPlugin, Registry, Role, VirtualAddress,
+    is_restricted_label,
+};
 pub use installer::{DEFAULT_SCHEMATIC, installer_image};
-pub use managed::Managed;
+pub use managed::{Managed, renames};
 pub use patch::{Patch, PatchError, Patched, patch};
 pub use problem::{Problem, ProblemKind};
+pub use schematic::{Schematic, SchematicError};
 pub use secrets::{CertificateAndKey, Secret, SecretsBundle, SecretsError};
 pub use validate::{Verdict, validate};

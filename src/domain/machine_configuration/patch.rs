@@ -1,14 +1,15 @@
-//! Strategic merge patches, as Talos applies them.
+//! Patches as Talos applies them: strategic merges, and JSON patches where it takes those.
 
 use yaml::{Content, Typing, parse_documents};
 
 use super::delete::{Deletion, extract};
 use super::document::{Document, conflicts, kind_of};
+use super::json_patch::{self, Operation};
 use super::merge;
 use super::problem::{Problem, ProblemKind};
 use super::{MachineConfiguration, ParseError};
 
-/// A patch: partial documents that are laid over a configuration, and deletions.
+/// A patch: partial documents that are laid over a configuration, and deletions; or the operations of a JSON patch.
 #[derive(Debug, Clone)]
 pub struct Patch {
     steps: Vec<Step>,
@@ -22,6 +23,18 @@ enum Step {
         deletion: Deletion,
     },
     Merge(Document),
+    Json(Vec<Operation>),
+}
+
+impl Step {
+    /// What is deleted from the main document, the main document, then everything else as it is written.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Delete { document, .. } if document.kind.kind.is_empty() => 0,
+            Self::Merge(document) if document.kind.kind.is_empty() => 1,
+            Self::Delete { .. } | Self::Merge(_) | Self::Json(_) => 2,
+        }
+    }
 }
 
 /// Why a patch cannot be applied.
@@ -48,29 +61,59 @@ impl Patch {
     ///
     /// # Errors
     /// Text that is no YAML, keys or kinds of documents that Talos does not know, values of wrong types, directives other
-    /// than `$patch: delete`, or an RFC 6902 patch.
+    /// than `$patch: delete`, or operations that RFC 6902 does not know.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let mut problems = Vec::new();
         let mut steps = Vec::new();
-        for document in parse_documents(text, Typing::V4)? {
-            let root = document.root;
-            if root.is_null() {
+        let roots: Vec<_> = parse_documents(text, Typing::V4)?
+            .into_iter()
+            .map(|document| document.root)
+            .filter(|root| !root.is_null())
+            .collect();
+        let is_alone = roots.len() < 2;
+        let first = roots.first().cloned();
+        let says_nothing = |root: &yaml::Node| {
+            root.as_mapping().is_some_and(|pairs| pairs.iter().all(|(key, _)| key.text() == Some("version")))
+        };
+        for root in roots {
+            if let Content::Sequence(items) = &root.content {
+                if !is_alone {
+                    let words = "a JSON patch is a text of its own: expected no other document beside it";
+                    problems.push(Problem::at(&root, "", ProblemKind::Invalid(words.to_owned())));
+                } else if !items.is_empty() {
+                    steps.push(Step::Json(Operation::read_all(items, &mut problems)));
+                }
                 continue;
             }
-            if matches!(&root.content, Content::Sequence(items) if items.is_empty()) {
+            if !is_alone && says_nothing(&root) {
                 continue;
             }
-            if matches!(root.content, Content::Sequence(_)) {
-                let words = "JSON patches (RFC 6902) are not supported, and Talos takes none for configurations of \
-                             several documents: write the partial document instead";
-                problems.push(Problem::at(&root, "", ProblemKind::Invalid(words.to_owned())));
-                continue;
-            }
+            let line = root.line;
             match Self::document_steps(root, &mut problems) {
-                Ok(more) => steps.extend(more),
+                Ok(more) => {
+                    if let Some(name) = twice(&steps, &more) {
+                        let words =
+                            format!("document {name} stands twice: write it as one, or as two patches");
+                        problems.push(Problem {
+                            path: String::new(),
+                            line,
+                            kind: ProblemKind::Invalid(words),
+                        });
+                    }
+                    steps.extend(more);
+                }
                 Err(problem) => problems.push(problem),
             }
         }
+        if let Some(first) = first.filter(|_| !is_alone && steps.is_empty() && problems.is_empty()) {
+            problems.push(Problem::at(
+                &first,
+                "",
+                ProblemKind::Invalid("no document says anything".to_owned()),
+            ));
+        }
+        // The order in which Talos takes the documents of one patch.
+        steps.sort_by_key(Step::rank);
         if problems.is_empty() { Ok(Self { steps }) } else { Err(ParseError::Problems(problems)) }
     }
 
@@ -118,6 +161,25 @@ impl Patch {
     }
 }
 
+/// The name of a document that would be merged twice, which Talos takes for a mistake.
+fn twice(before: &[Step], more: &[Step]) -> Option<String> {
+    let merged = |step: &'_ Step| match step {
+        Step::Merge(document) => Some(document.clone()),
+        // What chooses a document stays when something in it is deleted.
+        Step::Delete { document, deletion }
+            if !deletion.path.is_empty() && !document.kind.kind.is_empty() =>
+        {
+            Some(document.clone())
+        }
+        Step::Delete { .. } | Step::Json(_) => None,
+    };
+    let found = more
+        .iter()
+        .filter_map(merged)
+        .find(|document| before.iter().filter_map(merged).any(|known| known.is_same(document)));
+    found.map(|document| document.name())
+}
+
 /// Applies patches in their order. A configuration is patched from what was generated, never from what a machine has:
 /// lists would grow each time.
 ///
@@ -128,18 +190,21 @@ pub fn patch(configuration: &MachineConfiguration, patches: &[Patch]) -> Result<
     for (index, patch) in patches.iter().enumerate() {
         patched
             .apply(patch, index)
-            .map_err(|problem| PatchError { index, source: ParseError::Problems(vec![problem]) })?;
+            .map_err(|problems| PatchError { index, source: ParseError::Problems(problems) })?;
     }
     Ok(patched)
 }
 
 impl Patched {
-    fn apply(&mut self, patch: &Patch, index: usize) -> Result<(), Problem> {
+    fn apply(&mut self, patch: &Patch, index: usize) -> Result<(), Vec<Problem>> {
         let mut documents = std::mem::take(&mut self.configuration.documents);
         for step in &patch.steps {
             match step {
                 Step::Merge(right) => match documents.iter_mut().find(|left| left.is_same(right)) {
-                    Some(left) => merge::section(&mut left.value, right.value.clone(), left.kind.fields, "")?,
+                    Some(left) => {
+                        merge::section(&mut left.value, right.value.clone(), left.kind.fields, "")
+                            .map_err(|problem| vec![problem])?;
+                    }
                     None => documents.push(right.clone()),
                 },
                 Step::Delete { document, deletion } => {
@@ -156,13 +221,14 @@ impl Patched {
                         documents.remove(position);
                     } else {
                         let left = &mut documents[position];
-                        deletion.apply(&mut left.value, left.kind.fields)?;
+                        deletion.apply(&mut left.value, left.kind.fields).map_err(|problem| vec![problem])?;
                     }
                 }
+                Step::Json(operations) => documents = json_patch::apply(operations, documents)?,
             }
         }
         if let Some(problem) = conflicts(&documents).into_iter().next() {
-            return Err(problem);
+            return Err(vec![problem]);
         }
         self.configuration = MachineConfiguration::of(documents);
         Ok(())
@@ -193,9 +259,6 @@ mod tests {
                 .starts_with("apply patch 3: line 1: ")
         );
         assert!(error(&["machine: {$patch: replace}"]).contains("the only directive is `$patch: delete`"));
-        assert!(
-            error(&["- {op: add, path: /a, value: b}"]).contains("JSON patches (RFC 6902) are not supported")
-        );
         assert!(error(&["{kind: x"]).starts_with("apply patch 1: no YAML"));
     }
 

@@ -70,6 +70,8 @@ fn integer(value: &Value, range: IntegerKind) -> Result<Value, String> {
     let number = match value {
         Value::Int(number) => i128::from(*number),
         Value::Uint(number) => i128::from(*number),
+        // Go takes a number with a point or an exponent that is whole all the same: `1e3`.
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < 1e18 => *number as i128,
         Value::Null
         | Value::Bool(_)
         | Value::Float(_)
@@ -86,7 +88,7 @@ fn integer(value: &Value, range: IntegerKind) -> Result<Value, String> {
         IntegerKind::I64 => (i128::from(i64::MIN), i128::from(i64::MAX)),
     };
     if (lowest..=highest).contains(&number) {
-        Ok(value.clone())
+        Ok(i64::try_from(number).map_or_else(|_| value.clone(), Value::Int))
     } else {
         Err(format!("a whole number from {lowest} to {highest}"))
     }
@@ -187,14 +189,17 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
         "g" | "gb" => 1e9,
         "t" | "tb" => 1e12,
         "p" | "pb" => 1e15,
+        "e" | "eb" => 1e18,
         "ki" | "kib" => 1024_f64,
         "mi" | "mib" => 1024_f64.powi(2),
         "gi" | "gib" => 1024_f64.powi(3),
         "ti" | "tib" => 1024_f64.powi(4),
         "pi" | "pib" => 1024_f64.powi(5),
+        "ei" | "eib" => 1024_f64.powi(6),
         _ => return None,
     };
-    Some((number * scale) as u64)
+    let size = number * scale;
+    (size < u64::MAX as f64).then_some(size as u64)
 }
 
 /// A partition's size: rounded to two digits in a decimal unit if that loses nothing, else in bytes.
@@ -204,7 +209,7 @@ fn partition_size(text: &str) -> Result<Value, String> {
         return Ok(Value::string(""));
     }
     let rounded = rounded_size(size);
-    Ok(if bytes(&rounded) == Some(size) {
+    Ok(if size % 1000 == 0 && bytes(&rounded) == Some(size) {
         Value::String(rounded)
     } else {
         i64::try_from(size).map_or(Value::Uint(size), Value::Int)
@@ -275,8 +280,8 @@ fn hardware_address(text: &str) -> Result<Value, String> {
 
 /// 1 to 252, or one of the three tables that go by name.
 fn routing_table(text: &str) -> Result<Value, String> {
-    let is_table = matches!(text, "" | "unspec" | "default" | "main" | "local")
-        || text.parse::<u8>().is_ok_and(|number| (1..=252).contains(&number));
+    let is_table = matches!(text, "unspec" | "default" | "main" | "local")
+        || text.parse::<u8>().is_ok_and(|number| (1..=252).contains(&number) && number.to_string() == text);
     if is_table {
         Ok(Value::string(text))
     } else {
@@ -286,8 +291,11 @@ fn routing_table(text: &str) -> Result<Value, String> {
 
 fn port_range(scalar: &Scalar) -> Result<Value, String> {
     let refused = || "a port or a range of ports such as 8000-8080".to_owned();
-    if let Value::Int(port) = scalar.value {
-        return u16::try_from(port).map(|port| Value::Int(i64::from(port))).map_err(|_| refused());
+    if let Ok(port) = integer(&scalar.value, IntegerKind::U16) {
+        return Ok(port);
+    }
+    if matches!(scalar.value, Value::Int(_)) {
+        return Err(refused());
     }
     let (low, high) = scalar.text.split_once('-').ok_or_else(refused)?;
     let low: u16 = low.trim().parse().map_err(|_| refused())?;
@@ -296,10 +304,12 @@ fn port_range(scalar: &Scalar) -> Result<Value, String> {
 }
 
 fn word(text: &str, words: &Words) -> Result<Value, String> {
+    let numbered = || words.numbered.then(|| words.known.get(text.parse::<usize>().ok()?)).flatten();
     words
         .known
         .iter()
         .find(|word| word.eq_ignore_ascii_case(text))
+        .or_else(numbered)
         .map(|word| Value::string(*word))
         .ok_or_else(|| format!("one of {}", words.known.join(", ")))
 }
@@ -336,7 +346,8 @@ mod tests {
             ("1.5 GB", Value::string("1.5 GB")),
             ("1GiB", Value::Int(1 << 30)),
             ("1001", Value::Int(1001)),
-            ("5", Value::string("5 B")),
+            ("5", Value::Int(5)),
+            ("1kB", Value::string("1.0 kB")),
             ("0", Value::string("")),
         ] {
             assert_eq!(partition_size(text), Ok(value), "{text}");

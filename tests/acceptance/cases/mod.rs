@@ -9,6 +9,7 @@ mod discovery;
 mod faults;
 mod input;
 mod inventory;
+mod machine_configuration;
 mod members;
 mod metal;
 mod pools;
@@ -33,6 +34,7 @@ pub(crate) fn all() -> Vec<Trial> {
         faults::cases(),
         input::cases(),
         inventory::cases(),
+        machine_configuration::cases(),
         members::cases(),
         metal::cases(),
         pools::cases(),

@@ -2,7 +2,7 @@
 
 use yaml::Value;
 
-use super::syntax::{is_address, is_filter, is_hostname, is_network, url};
+use super::syntax::{is_address, is_filter, is_hostname, is_network, is_pem, url};
 use super::{Verdict, flag, links, list, number, pairs, text, texts, volumes};
 use crate::domain::machine_configuration::{MachineConfiguration, Role};
 
@@ -184,11 +184,11 @@ fn system(kind: &str, value: &Value, place: &str, verdict: &mut Verdict) {
         }
         "RegistryTLSConfig" => {
             let authority = text(value, &["ca"]);
-            let is_fine = authority.is_empty() || authority.contains("-----BEGIN CERTIFICATE-----");
+            let is_fine = authority.is_empty() || is_pem(authority, "CERTIFICATE");
             verdict.error_if(!is_fine, place, "ca: expected a certificate in PEM");
             if value.field("clientIdentity").is_some() {
-                let has = |key: &str, label: &str| text(value, &["clientIdentity", key]).contains(label);
-                let is_fine = has("cert", "-----BEGIN CERTIFICATE-----") && has("key", "PRIVATE KEY-----");
+                let has = |key: &str, label: &str| is_pem(text(value, &["clientIdentity", key]), label);
+                let is_fine = has("cert", "CERTIFICATE") && has("key", "PRIVATE KEY");
                 verdict.error_if(!is_fine, place, "clientIdentity: expected a certificate and a key in PEM");
             }
         }
@@ -200,7 +200,19 @@ fn system(kind: &str, value: &Value, place: &str, verdict: &mut Verdict) {
 }
 
 fn verification_rule(rule: &Value, place: &str, verdict: &mut Verdict) {
-    verdict.error_if(text(rule, &["image"]).is_empty(), place, "a rule needs an image");
+    let image = text(rule, &["image"]);
+    verdict.error_if(image.is_empty(), place, "a rule needs an image");
+    let (registry, repository) = image.split_once('/').unwrap_or((image, ""));
+    if image.contains('@') {
+        verdict.warning(place, "only registry and repository of an image are matched: leave the digest out");
+    }
+    if repository.contains(':') {
+        verdict.warning(place, "only registry and repository of an image are matched: leave the tag out");
+    }
+    if !image.contains('/') && !matches!(registry, "" | "*") {
+        verdict
+            .warning(place, "an image without a registry is looked for under docker.io: write the registry");
+    }
     let [skips, denies] = ["skip", "deny"].map(|key| flag(rule, &[key]) == Some(true));
     let [keyless, key] = ["keyless", "publicKey"].map(|key| rule.field(key).is_some());
     let choices = usize::from(skips) + usize::from(denies) + usize::from(keyless) + usize::from(key);

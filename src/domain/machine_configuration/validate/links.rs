@@ -13,6 +13,12 @@ pub(super) fn judge(kind: &str, document: &Value, place: &str, verdict: &mut Ver
             common(document, place, verdict);
             verdict.error_if(list(document, &["links"]).is_empty(), place, "links: at least one is needed");
             verdict.error_if(document.field("bondMode").is_none(), place, "bondMode must be set");
+            if text(document, &["bondMode"]) == "802.3ad" {
+                let missing = ["miimon", "updelay", "downdelay"]
+                    .into_iter()
+                    .filter(|key| document.field(key).is_none());
+                missing.for_each(|key| verdict.warning(place, format!("{key} should be set for 802.3ad")));
+            }
         }
         "VLANConfig" => {
             common(document, place, verdict);

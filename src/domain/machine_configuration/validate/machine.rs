@@ -24,11 +24,19 @@ pub(super) fn judge(machine: &Value, role: Option<Role>, installed: bool, verdic
     if !extensions.is_empty() {
         verdict.warning("machine.install.extensions", "deprecated: use a schematic of the image factory");
     }
+    kernel_arguments(machine, verdict);
     authority(machine, role, verdict);
     features(machine, role, verdict);
     kubelet(machine, verdict);
     disks(machine, verdict);
     names(machine, verdict);
+    if role == Some(Role::Worker) && pairs(machine, &["nodeTaints"]).next().is_some() {
+        verdict.error(
+            "machine.nodeTaints",
+            "kontinuum refuses it on workers: Kubernetes lets no worker taint itself, so that Talos would set no label \
+             either; use node_taints, or registerWithTaints in the kubelet's extraConfig",
+        );
+    }
     logging(machine, verdict);
 }
 
@@ -71,6 +79,25 @@ fn install(install: Option<&Value>, verdict: &mut Verdict) {
         "machine.install.extraKernelArgs",
         "cannot be used with grubUseUKICmdline: use a schematic with the arguments",
     );
+}
+
+/// Arguments that the machine would boot without: they are part of an image that boots by UEFI.
+fn kernel_arguments(machine: &Value, verdict: &mut Verdict) {
+    let place = "machine.install.extraKernelArgs";
+    if list(machine, &["install", "extraKernelArgs"]).is_empty() {
+        return;
+    }
+    if text(machine, &["install", "image"]).contains("installer-secureboot") {
+        verdict.error(
+            place,
+            "kontinuum refuses what Talos ignores under secure boot: use a schematic with the arguments",
+        );
+    } else {
+        verdict.warning(
+            place,
+            "kontinuum warns that machines that boot by UEFI ignore it: use a schematic with the arguments",
+        );
+    }
 }
 
 fn authority(machine: &Value, role: Option<Role>, verdict: &mut Verdict) {
@@ -151,6 +178,12 @@ fn kubelet(machine: &Value, verdict: &mut Verdict) {
             verdict.error(format!("machine.kubelet.extraConfig.{key}"), "is set by Talos");
         }
     }
+    if asks_for_serving_certificates(machine) {
+        verdict.warning(
+            "machine.kubelet.extraArgs.rotate-server-certificates",
+            "kontinuum warns that each kubelet then waits for someone to approve its certificate, and has none until then",
+        );
+    }
     verdict.error_if(
         !texts(machine, &["kubelet", "nodeIP", "validSubnets"]).all(is_filter),
         "machine.kubelet.nodeIP.validSubnets",
@@ -214,4 +247,13 @@ fn logging(machine: &Value, verdict: &mut Verdict) {
             "format: expected json_lines",
         );
     }
+}
+
+/// Whether kubelets ask the cluster for their serving certificates.
+fn asks_for_serving_certificates(machine: &Value) -> bool {
+    let flag_is_on = match machine.at(&["kubelet", "extraArgs", "rotate-server-certificates"]) {
+        Some(value) => value.as_sequence().and_then(<[_]>::last).unwrap_or(value).as_str() == Some("true"),
+        None => false,
+    };
+    flag_is_on || flag(machine, &["kubelet", "extraConfig", "serverTLSBootstrap"]) == Some(true)
 }

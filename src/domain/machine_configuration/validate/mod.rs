@@ -11,6 +11,8 @@ mod interfaces;
 mod links;
 mod machine;
 mod syntax;
+#[cfg(test)]
+mod tests;
 mod volumes;
 
 use yaml::Value;

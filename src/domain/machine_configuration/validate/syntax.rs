@@ -98,3 +98,13 @@ pub(super) fn is_wireguard_key(text: &str) -> bool {
     use base64::Engine;
     base64::engine::general_purpose::STANDARD.decode(text).is_ok_and(|bytes| bytes.len() == 32)
 }
+
+/// A text with a block of PEM whose label ends in the one given: `PRIVATE KEY` is the end of `EC PRIVATE KEY`.
+pub(super) fn is_pem(text: &str, label: &str) -> bool {
+    use base64::Engine;
+    let Some((_, rest)) = text.split_once("-----BEGIN ") else { return false };
+    let Some((found, rest)) = rest.split_once("-----") else { return false };
+    let Some((body, _)) = rest.split_once(&format!("-----END {found}-----")) else { return false };
+    let body: String = body.split_whitespace().collect();
+    found.ends_with(label) && base64::engine::general_purpose::STANDARD.decode(body).is_ok()
+}

@@ -13,23 +13,32 @@ import (
 )
 
 type generateArguments struct {
-	ClusterName             string   `json:"cluster_name"`
-	Endpoint                string   `json:"endpoint"`
-	Secrets                 *string  `json:"secrets"`
-	TalosVersion            string   `json:"talos_version"`
-	KubernetesVersion       string   `json:"kubernetes_version"`
-	SubjectAlternativeNames []string `json:"subject_alternative_names"`
-	InstallDisk             string   `json:"install_disk"`
-	InstallImage            string   `json:"install_image"`
-	CNI                     string   `json:"cni"`
-	DNSDomain               string   `json:"dns_domain"`
-	Discovery               *bool    `json:"discovery"`
-	ScheduleOnControlPlanes bool     `json:"schedule_on_control_planes"`
-	LocalAPIServerPort      *int     `json:"local_api_server_port"`
-	KubePrismPort           *int     `json:"kube_prism_port"`
-	Patches                 []string `json:"patches"`
-	ControlPlanePatches     []string `json:"control_plane_patches"`
-	WorkerPatches           []string `json:"worker_patches"`
+	ClusterName             string            `json:"cluster_name"`
+	Endpoint                string            `json:"endpoint"`
+	Secrets                 *string           `json:"secrets"`
+	TalosVersion            string            `json:"talos_version"`
+	KubernetesVersion       string            `json:"kubernetes_version"`
+	SubjectAlternativeNames []string          `json:"subject_alternative_names"`
+	InstallDisk             string            `json:"install_disk"`
+	InstallImage            string            `json:"install_image"`
+	CNI                     string            `json:"cni"`
+	DNSDomain               string            `json:"dns_domain"`
+	Discovery               *bool             `json:"discovery"`
+	ScheduleOnControlPlanes bool              `json:"schedule_on_control_planes"`
+	LocalAPIServerPort      *int              `json:"local_api_server_port"`
+	KubePrismPort           *int              `json:"kube_prism_port"`
+	PodSubnets              []string          `json:"pod_subnets"`
+	ServiceSubnets          []string          `json:"service_subnets"`
+	RegistryMirrors         []mirror          `json:"registry_mirrors"`
+	Sysctls                 map[string]string `json:"sysctls"`
+	Patches                 []string          `json:"patches"`
+	ControlPlanePatches     []string          `json:"control_plane_patches"`
+	WorkerPatches           []string          `json:"worker_patches"`
+}
+
+type mirror struct {
+	Host      string   `json:"host"`
+	Endpoints []string `json:"endpoints"`
 }
 
 type generateResult struct {
@@ -110,6 +119,14 @@ func (arguments generateArguments) options(loaded *secrets.Bundle, contract *con
 
 	if arguments.KubePrismPort != nil {
 		options = append(options, generate.WithKubePrismPort(*arguments.KubePrismPort))
+	}
+
+	for _, given := range arguments.RegistryMirrors {
+		options = append(options, generate.WithRegistryMirror(given.Host, given.Endpoints...))
+	}
+
+	if arguments.Sysctls != nil {
+		options = append(options, generate.WithSysctls(arguments.Sysctls))
 	}
 
 	return options

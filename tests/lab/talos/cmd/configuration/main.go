@@ -18,13 +18,16 @@ import (
 
 // operations are the questions that are answered: arguments as JSON in, a result that encodes as JSON out.
 var operations = map[string]func(json.RawMessage) (any, error){
-	"decode":   withArguments(decode),
-	"validate": withArguments(validate),
-	"patch":    withArguments(patch),
-	"diff":     withArguments(difference),
-	"alter":    withArguments(alter),
-	"generate": withArguments(generateAll),
-	"secrets":  withArguments(bundle),
+	"decode":    withArguments(decode),
+	"validate":  withArguments(validate),
+	"patch":     withArguments(patch),
+	"diff":      withArguments(difference),
+	"generate":  withArguments(generateAll),
+	"secrets":   withArguments(bundle),
+	"case":      withArguments(oneCase),
+	"samples":   withArguments(samples),
+	"schematic": withArguments(schematicText),
+	"alter":     withArguments(alter),
 }
 
 type question struct {
@@ -106,13 +109,16 @@ func answer(asked question) (result any, err error) {
 		return nil, fmt.Errorf("unknown operation %q: expected one of %s", asked.Operation, strings.Join(names(), ", "))
 	}
 
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v", cause)
-		}
-	}()
+	defer recoverInto(&err)
 
 	return operation(asked.Arguments)
+}
+
+// recoverInto makes a panic an error, when it is deferred.
+func recoverInto(err *error) {
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("panic: %v", cause)
+	}
 }
 
 func names() []string {
