@@ -5,6 +5,7 @@
 mod charts;
 mod claims;
 mod configuration;
+mod configurations;
 mod plan;
 mod start;
 mod table;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ("charts", charts::measure),
         ("waits", waits::measure),
         ("plan", plan::measure),
+        ("configurations", configurations::measure),
     ];
     for (name, measure) in all {
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {

@@ -1,8 +1,6 @@
-//! Refresh and plan of a thousand instances, in turn with the client's own cost: a thousand `terraform_data`; and of a
-//! thousand machine configurations, each read anew by every plan.
+//! Refresh and plan of a thousand instances, in turn with the client's own cost: a thousand `terraform_data`.
 
 use std::fmt::Write as _;
-<<<<<<< HEAD
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -10,16 +8,6 @@ use std::time::Duration;
 
 use super::table::{Table, median, ratio, spread};
 use super::tofu::{HEADER, Modules, PROGRAM};
-=======
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-use jiff::Timestamp;
-use kontinuum::clients::talos::pki::{SystemRandom, generate_secrets_blocking};
-
-use super::table::{Table, lab, ratio, spread};
->>>>>>> gen
 
 const COUNT: usize = 1000;
 const RUNS: usize = 5;
@@ -32,46 +20,8 @@ pub(crate) fn measure(table: &mut Table) {
     if let Err(error) = rows(table) {
         table.row(WHAT, format!("failed: {error}"), String::new(), BUDGET);
     }
-    let what = "plan of 1,000 machine configurations";
-    match configurations() {
-        Ok(times) => table.row(what, spread(times), String::new(), ""),
-        Err(error) => table.row(what, format!("failed: {error}"), String::new(), ""),
-    }
 }
 
-const HEADER: &str = "terraform {\n  required_providers {\n    kontinuum = {\n      source = \"kontinuum/kontinuum\"\n    }\n  }\n}\n";
-
-fn configurations() -> std::io::Result<Vec<Duration>> {
-    let folder = tempfile::tempdir()?;
-    let secrets = generate_secrets_blocking(Timestamp::now(), &mut SystemRandom::default())
-        .map_err(std::io::Error::other)?;
-    std::fs::write(folder.path().join("secrets.yaml"), secrets.to_yaml().expose())?;
-    std::fs::write(
-        folder.path().join("main.tf"),
-        format!(
-            "{HEADER}data \"kontinuum_talos_machine_configuration\" \"node\" {{\n  count = {COUNT}\n  cluster_name = \"bench\"\n  \
-             cluster_endpoint = \"https://10.0.0.10:6443\"\n  machine_type = \"worker\"\n  talos_version = \"v1.13.9\"\n  \
-             kubernetes_version = \"1.36.3\"\n  machine_secrets = file(\"${{path.module}}/secrets.yaml\")\n  \
-             hostname = \"node-${{count.index}}\"\n}}\n"
-        ),
-    )?;
-    let rc = client_configuration(folder.path())?;
-    (0..RUNS).map(|_| tofu(folder.path(), &rc, &["plan"])).collect()
-}
-
-/// Has the client take the provider that was built.
-fn client_configuration(folder: &Path) -> std::io::Result<PathBuf> {
-    let program = Path::new(env!("CARGO_BIN_EXE_terraform-provider-kontinuum"));
-    let here = program.parent().unwrap_or(program).display();
-    let path = folder.join("rc");
-    let text = format!(
-        "provider_installation {{\n  dev_overrides {{ \"kontinuum/kontinuum\" = \"{here}\" }}\n  direct {{}}\n}}\n"
-    );
-    std::fs::write(&path, text)?;
-    Ok(path)
-}
-
-<<<<<<< HEAD
 fn rows(table: &mut Table) -> std::io::Result<()> {
     let modules = modules()?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -112,13 +62,6 @@ fn address(index: usize) -> String {
 fn modules() -> std::io::Result<Modules> {
     let modules = Modules::new()?;
     let mut instances = HEADER.to_owned();
-=======
-fn run() -> std::io::Result<(Vec<Duration>, Vec<Duration>)> {
-    let folder = tempfile::tempdir()?;
-    let (instances, data) = (folder.path().join("instances"), folder.path().join("data"));
-    // Nothing listens there, so that each is refused at once: what is measured is our own cost.
-    let mut module = HEADER.to_owned();
->>>>>>> gen
     let _ = write!(
         instances,
         "resource \"kontinuum_instance\" \"node\" {{\n  count = {COUNT}\n  name = \"node-${{count.index}}\"\n  interfaces = \
@@ -131,14 +74,8 @@ fn run() -> std::io::Result<(Vec<Duration>, Vec<Duration>)> {
             "resource \"terraform_data\" \"node\" {{\n  count = {COUNT}\n  input = \"node-${{count.index}}\"\n}}\n"
         ),
     )?;
-<<<<<<< HEAD
     for module in ["instances", "data"] {
         modules.run(module, &["apply", "-auto-approve", "-parallelism=200"], &[])?;
-=======
-    let rc = client_configuration(folder.path())?;
-    for module in [&instances, &data] {
-        tofu(module, &rc, &["apply", "-auto-approve", "-parallelism=200"])?;
->>>>>>> gen
     }
     Ok(modules)
 }
