@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         return charts::render_only(name, chart);
     }
     let mut table = Table::new();
-    let all: [(&str, Measure); 6] = [
+    let all: [(&str, Measure); 7] = [
         ("start", start::measure),
         ("configuration", configuration::measure),
         ("claims", claims::measure),

@@ -39,7 +39,7 @@ pub enum Stalled {
         /// The last act that failed, if none succeeded since.
         failure: Option<ActError>,
         /// The last act, when nothing was waited for after it.
-        acted: Option<Action>,
+        acted: Option<Box<Action>>,
     },
     /// It was asked to end.
     Stopped,
@@ -137,7 +137,7 @@ fn out_of_time(
     match waiting {
         Some(waiting) if soft => Ok(Ended::Short(waiting)),
         waiting => {
-            let acted = if waiting.is_none() { acted.last().cloned() } else { None };
+            let acted = if waiting.is_none() { acted.last().cloned().map(Box::new) } else { None };
             Err(Stalled::TimedOut { waiting, failure, acted })
         }
     }
@@ -231,7 +231,7 @@ mod tests {
     async fn an_act_without_effect_is_not_repeated_without_a_pause() {
         let mut world = world(vec![turn(Step::Wait(waiting()), false)], turn(bootstrap(), false));
         let ended = converge(&mut world, Duration::from_secs(60), &CancellationToken::new()).await;
-        let acted = Some(Action::BootstrapEtcd(Uid::new("a")));
+        let acted = Some(Box::new(Action::BootstrapEtcd(Uid::new("a"))));
         assert_eq!(ended, Err(Stalled::TimedOut { waiting: None, failure: None, acted }));
         assert!(world.acted < 100, "it acted {} times in a minute", world.acted);
     }

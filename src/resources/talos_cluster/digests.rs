@@ -12,9 +12,7 @@ use crate::plugin::{Attr, List, Map};
 impl Cluster {
     /// The digests by machine; unknown as long as anything about them is.
     pub(super) fn digests(&self) -> Attr<Map<String>> {
-        self.try_digests().map_or(Attr::Unknown, |digests| {
-            digests.into_iter().map(|(name, digest)| (name, digest.into())).collect()
-        })
+        self.try_digests().map_or(Attr::Unknown, |digests| digests.into_iter().collect())
     }
 
     fn try_digests(&self) -> Option<Vec<(String, String)>> {

@@ -112,7 +112,7 @@ impl Judgement {
 fn problem(configuration: &MachineConfiguration, contract: Contract) -> Option<String> {
     let newer = configuration.newer_than(contract);
     let verdict = validate(configuration, false);
-    newer.first().or(verdict.errors.first()).map(ToString::to_string)
+    newer.first().or_else(|| verdict.errors.first()).map(ToString::to_string)
 }
 
 fn inputs(parsed: &Parsed, role: Role, pool: &PoolSpec) -> Inputs {
