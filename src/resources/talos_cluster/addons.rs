@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::super::report::chain;
-use super::configuration::is_restricted;
 use super::looks::nodes_by_name;
 use super::world::ClusterWorld;
 use crate::clients::kubernetes::{Cause, Client, Installation, Installed, Reference};
@@ -13,6 +12,7 @@ use crate::converge::ActError;
 use crate::domain::addon::{self, AddonHealth, cert_manager, cilium};
 use crate::domain::cluster::observed::AddonSeen;
 use crate::domain::cluster::spec::{Addon, Role};
+use crate::domain::machine_configuration::is_restricted_label;
 use crate::domain::seen::Seen;
 
 impl ClusterWorld<'_> {
@@ -142,7 +142,7 @@ impl ClusterWorld<'_> {
         let Some(kubernetes) = &self.kubernetes else { return Vec::new() };
         let mut failed = Vec::new();
         for machine in &self.machines {
-            let restricted = machine.pool.labels.iter().filter(|(key, _)| is_restricted(key));
+            let restricted = machine.pool.labels.iter().filter(|(key, _)| is_restricted_label(key));
             let labels: BTreeMap<String, Option<String>> =
                 restricted.map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
             if labels.is_empty() {

@@ -12,7 +12,7 @@ use crate::domain::cluster::spec::Role;
 use crate::domain::machine::{Disk, Facts};
 use crate::domain::machine_configuration::{
     Contract, DiskSelector, Inputs, InstallTarget, Managed, NetworkPlugin, Patch, Role as MachineRole,
-    Secret, SecretsBundle, VirtualAddress, generate, installer_image, validate,
+    Secret, SecretsBundle, VirtualAddress, generate, installer_image, is_restricted_label, validate,
 };
 use crate::domain::names::Endpoint;
 
@@ -23,15 +23,6 @@ pub(super) struct Configuration {
     pub(super) text: Secret,
     /// Its SHA-256 digest in hexadecimal.
     pub(super) digest: String,
-}
-
-/// Labels under these domains may not be set by a node itself (Kubernetes' NodeRestriction): Talos would lose the whole
-/// update over one of them, so that they are set by our own client.
-const RESTRICTED: [&str; 2] = ["node-role.kubernetes.io", "node-restriction.kubernetes.io"];
-
-/// Whether a node may not set a label itself.
-pub(super) fn is_restricted(key: &str) -> bool {
-    key.split_once('/').is_some_and(|(domain, _)| RESTRICTED.contains(&domain))
 }
 
 /// Makes a machine's configuration.
@@ -91,8 +82,8 @@ fn inputs(parsed: &Parsed, machine: &Machine, facts: &Facts, disk: &Disk, endpoi
         &parsed.kubernetes_version.to_string(),
     );
     inputs.install_disk = Some(target(disk));
-    inputs.installer_image =
-        installer_image(&facts.schematic, facts.secure_boot, &parsed.talos_version.to_string());
+    let schematic = machine.pool.schematic.as_ref().unwrap_or(&facts.schematic);
+    inputs.installer_image = installer_image(schematic, facts.secure_boot, &parsed.talos_version.to_string());
     if parsed.cilium.is_some() {
         inputs.network_plugin = NetworkPlugin::None;
         inputs.kube_proxy = false;
@@ -105,7 +96,7 @@ fn inputs(parsed: &Parsed, machine: &Machine, facts: &Facts, disk: &Disk, endpoi
         .pool
         .labels
         .iter()
-        .filter(|(key, _)| !is_restricted(key))
+        .filter(|(key, _)| !is_restricted_label(key))
         .map(|(k, v)| (k.clone(), v.clone()))
         .collect();
     inputs.node_taints = match machine.member.role {

@@ -42,7 +42,10 @@ impl Cluster {
             Attr::Unknown => return None,
             Attr::Null => {}
             Attr::Known(plane) => {
-                add(&plane.pool, &["control-plane".to_owned(), texts(&plane.config_patches)?])?;
+                add(
+                    &plane.pool,
+                    &["control-plane".to_owned(), texts(&plane.config_patches)?, plane.image.text()?],
+                )?;
             }
         }
         match &self.workers {
@@ -56,6 +59,7 @@ impl Cluster {
                         texts(&entry.config_patches)?,
                         pairs(&entry.node_labels)?,
                         pairs(&entry.node_taints)?,
+                        entry.image.text()?,
                     ];
                     add(&entry.pool, &own)?;
                 }

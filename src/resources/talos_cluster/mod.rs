@@ -11,6 +11,7 @@ mod configuration;
 mod digests;
 mod drift;
 mod health;
+mod image;
 mod judged;
 mod looks;
 mod members;

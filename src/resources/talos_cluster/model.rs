@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::condition::{self, Condition};
 use super::super::timeouts::Timeouts;
+use super::image::Image;
 use crate::domain::names::{Label, Uid};
 use crate::domain::record::MemberRecord;
 use crate::plugin::{
@@ -138,6 +139,7 @@ impl Model for Cluster {
 pub(super) struct ControlPlane {
     pub(super) pool: Attr<PoolReference>,
     pub(super) config_patches: Attr<List<String>>,
+    pub(super) image: Image,
 }
 
 impl Model for ControlPlane {
@@ -150,6 +152,7 @@ impl Model for ControlPlane {
             optional("config_patches", "Patches (YAML) of the control planes' configuration."),
             &mut self.config_patches,
         );
+        self.image.attributes(v);
     }
 }
 
@@ -160,6 +163,7 @@ pub(super) struct Workers {
     pub(super) node_labels: Attr<Map<String>>,
     pub(super) node_taints: Attr<Map<String>>,
     pub(super) config_patches: Attr<List<String>>,
+    pub(super) image: Image,
 }
 
 impl Model for Workers {
@@ -174,6 +178,7 @@ impl Model for Workers {
             optional("config_patches", "Patches (YAML) of these machines' configuration."),
             &mut self.config_patches,
         );
+        self.image.attributes(v);
     }
 }
 

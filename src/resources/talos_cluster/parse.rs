@@ -26,6 +26,8 @@ pub(super) struct PoolSpec {
     pub(super) uid: Uid,
     pub(super) name: String,
     pub(super) patches: Vec<String>,
+    /// The schematic of its machines' image, if not what each was booted with.
+    pub(super) schematic: Option<String>,
     pub(super) labels: BTreeMap<String, String>,
     /// `value:Effect` by key.
     pub(super) taints: BTreeMap<String, String>,
@@ -131,7 +133,8 @@ impl Cluster {
         let path = Path::new("control_plane");
         let control_plane = self.control_plane.known().cloned().unwrap_or_default();
         let patches = patches(wrong, &path, &control_plane.config_patches);
-        PoolSpec { patches, ..pool(&control_plane.pool) }
+        let schematic = control_plane.image.parse(wrong, &path);
+        PoolSpec { patches, schematic, ..pool(&control_plane.pool) }
     }
 
     fn parse_workers(&self, wrong: &mut Diagnostics) -> BTreeMap<String, PoolSpec> {
@@ -193,6 +196,7 @@ fn pool(reference: &Attr<PoolReference>) -> PoolSpec {
         uid: Uid::new(reference.uid.known().cloned().unwrap_or_default()),
         name: reference.name.known().cloned().unwrap_or_default(),
         patches: Vec::new(),
+        schematic: None,
         labels: BTreeMap::new(),
         taints: BTreeMap::new(),
     }
@@ -206,6 +210,7 @@ impl Workers {
     fn parse(&self, wrong: &mut Diagnostics, path: &Path) -> PoolSpec {
         PoolSpec {
             patches: patches(wrong, path, &self.config_patches),
+            schematic: self.image.parse(wrong, path),
             labels: labels(wrong, &path.clone().attribute("node_labels"), &self.node_labels),
             taints: taints(wrong, &path.clone().attribute("node_taints"), &self.node_taints),
             ..pool(&self.pool)

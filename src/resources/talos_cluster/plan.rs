@@ -65,7 +65,10 @@ fn defaulted(given: AddonModel, kept: Option<AddonModel>, version: &'static str)
 
 fn differs(prior: &Cluster, planned: &Cluster) -> bool {
     let pool = |cluster: &Cluster| {
-        cluster.control_plane.known().map(|plane| (plane.pool.clone(), plane.config_patches.clone()))
+        cluster
+            .control_plane
+            .known()
+            .map(|plane| (plane.pool.clone(), plane.config_patches.clone(), plane.image.clone()))
     };
     let workers = |cluster: &Cluster| {
         cluster.workers.known().map(|workers| {
@@ -73,7 +76,13 @@ fn differs(prior: &Cluster, planned: &Cluster) -> bool {
                 .iter()
                 .map(|(key, entry)| {
                     let entry = entry.known().cloned().unwrap_or_default();
-                    (key.clone(), entry.pool, entry.node_labels, entry.node_taints, entry.config_patches)
+                    (
+                        key.clone(),
+                        entry.pool,
+                        (entry.node_labels, entry.node_taints),
+                        entry.config_patches,
+                        entry.image,
+                    )
                 })
                 .collect::<Vec<_>>()
         })
