@@ -23,6 +23,8 @@ pub struct Subject<'a> {
     pub facts: &'a Facts,
     /// Which disk its owner wants.
     pub install_disk: Option<&'a InstallDisk>,
+    /// The subnets of pods and services in the configuration that it would get.
+    pub subnets: Vec<IpNet>,
 }
 
 /// What is wrong with a machine.
@@ -34,21 +36,22 @@ pub struct Finding {
     pub text: String,
 }
 
-/// Checks all machines that would be configured against each other, the cluster's subnets and its contract.
+/// Checks all machines that would be configured against the cluster's subnets, its contract, and each other and the
+/// `others` that are members already.
 #[must_use]
-pub fn check(subjects: &[Subject<'_>], subnets: &[IpNet], contract_minor: Option<u64>) -> Vec<Finding> {
+pub fn check(subjects: &[Subject<'_>], others: &[&Member], contract_minor: Option<u64>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for subject in subjects {
         let machine = subject.member.name.to_string();
         let texts = [
             disk_problem(subject),
             memory_problem(subject),
-            subnet_problem(subject, subnets),
+            subnet_problem(subject),
             version_problem(subject, contract_minor),
         ];
         findings.extend(texts.into_iter().flatten().map(|text| Finding { machine: machine.clone(), text }));
     }
-    findings.extend(equal_hostnames(subjects));
+    findings.extend(equal_hostnames(subjects, others));
     findings
 }
 
@@ -73,9 +76,9 @@ fn memory_problem(subject: &Subject<'_>) -> Option<String> {
     })
 }
 
-fn subnet_problem(subject: &Subject<'_>, subnets: &[IpNet]) -> Option<String> {
+fn subnet_problem(subject: &Subject<'_>) -> Option<String> {
     let address: std::net::IpAddr = subject.facts.address.as_str().parse().ok()?;
-    let subnet = subnets.iter().find(|subnet| subnet.contains(&address))?;
+    let subnet = subject.subnets.iter().find(|subnet| subnet.contains(&address))?;
     Some(format!(
         "its address {address} lies in the cluster's pod or service subnet {subnet}: change the subnets by a \
          configuration patch (cluster.network.podSubnets, serviceSubnets), or the machine's address"
@@ -93,11 +96,14 @@ fn version_problem(subject: &Subject<'_>, contract_minor: Option<u64>) -> Option
     })
 }
 
-fn equal_hostnames(subjects: &[Subject<'_>]) -> Vec<Finding> {
+fn equal_hostnames(subjects: &[Subject<'_>], others: &[&Member]) -> Vec<Finding> {
     let mut by_hostname: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for subject in subjects {
-        by_hostname.entry(subject.member.hostname.as_str()).or_default().push(subject.member.name.as_str());
+    let members = subjects.iter().map(|subject| subject.member);
+    for member in members.clone().chain(others.iter().copied()) {
+        by_hostname.entry(member.hostname.as_str()).or_default().push(member.name.as_str());
     }
+    // Members of old are not judged again.
+    by_hostname.retain(|hostname, _| members.clone().any(|member| member.hostname.as_str() == *hostname));
     by_hostname
         .into_iter()
         .filter(|(_, names)| names.len() > 1)
@@ -106,4 +112,91 @@ fn equal_hostnames(subjects: &[Subject<'_>]) -> Vec<Finding> {
             text: format!("its host name {hostname:?} is also that of {}", names[1..].join(", ")),
         })
         .collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::domain::machine::Disk;
+    use crate::domain::names::{Address, Label, Uid};
+
+    fn member(name: &str, hostname: &str, role: Role) -> Member {
+        Member {
+            uid: Uid::new(name),
+            name: Label::parse(name).unwrap(),
+            hostname: Label::parse(hostname).unwrap(),
+            role,
+            pool: String::new(),
+            installs: 0,
+            tries: 0,
+            unproven: false,
+        }
+    }
+
+    fn facts(address: &str) -> Facts {
+        let disk = Disk {
+            device_path: "/dev/sda".to_owned(),
+            size_bytes: 64 << 30,
+            transport: "sata".to_owned(),
+            ..Disk::default()
+        };
+        Facts {
+            address: Address::parse(address).unwrap(),
+            talos_version: "v1.13.9".to_owned(),
+            uuid: String::new(),
+            serial_number: String::new(),
+            links: Vec::new(),
+            disks: vec![disk],
+            processor_count: 4,
+            memory_bytes: 8 << 30,
+            secure_boot: false,
+            schematic: String::new(),
+        }
+    }
+
+    fn subject<'a>(member: &'a Member, facts: &'a Facts, subnets: &[&str]) -> Subject<'a> {
+        let subnets = subnets.iter().map(|subnet| subnet.parse().unwrap()).collect();
+        Subject { member, facts, install_disk: None, subnets }
+    }
+
+    fn texts(subjects: &[Subject<'_>], others: &[&Member]) -> Vec<String> {
+        let findings = check(subjects, others, Some(13));
+        findings.into_iter().map(|finding| format!("{}: {}", finding.machine, finding.text)).collect()
+    }
+
+    #[test]
+    fn a_machine_that_fits_is_not_talked_of() {
+        let (member, facts) = (member("a", "a", Role::ControlPlane), facts("10.0.0.1"));
+        assert_eq!(texts(&[subject(&member, &facts, &["10.244.0.0/16"])], &[]), [""; 0]);
+    }
+
+    #[test]
+    fn an_address_counts_against_the_subnets_that_the_machine_would_get() {
+        let (member, facts) = (member("a", "a", Role::Worker), facts("10.96.0.7"));
+        let defaults = texts(&[subject(&member, &facts, &["10.244.0.0/16", "10.96.0.0/12"])], &[]);
+        assert!(
+            defaults[0].contains("lies in the cluster's pod or service subnet 10.96.0.0/12"),
+            "{defaults:?}"
+        );
+        assert_eq!(texts(&[subject(&member, &facts, &["172.20.0.0/16", "172.21.0.0/16"])], &[]), [""; 0]);
+    }
+
+    #[test]
+    fn a_new_machine_takes_no_member_s_host_name() {
+        let (new, old) = (member("b", "node", Role::Worker), member("a", "node", Role::ControlPlane));
+        let facts = facts("10.0.0.1");
+        let found = texts(&[subject(&new, &facts, &[])], &[&old]);
+        assert_eq!(found, ["b: its host name \"node\" is also that of a"]);
+        assert_eq!(texts(&[], &[&old, &new]), [""; 0], "members of old are not judged again");
+    }
+
+    #[test]
+    fn too_little_memory_and_an_old_medium_are_told_with_what_is_needed() {
+        let member = member("a", "a", Role::ControlPlane);
+        let facts = Facts { memory_bytes: 1 << 30, talos_version: "v1.12.4".to_owned(), ..facts("10.0.0.1") };
+        let found = texts(&[subject(&member, &facts, &[])], &[]);
+        assert!(found[0].contains("1024 MiB of memory, and Talos wants 1698 MiB"), "{found:?}");
+        assert!(found[1].contains("boot it from a medium of Talos 1.13 or newer"), "{found:?}");
+    }
 }

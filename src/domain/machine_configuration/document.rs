@@ -104,6 +104,16 @@ impl MachineConfiguration {
         problems
     }
 
+    /// The subnets of pods, then those of services, as they are written.
+    #[must_use]
+    pub fn subnets(&self) -> Vec<String> {
+        let network = self.main().and_then(|main| main.at(&["cluster", "network"]));
+        let lists =
+            ["podSubnets", "serviceSubnets"].map(|key| network.and_then(|network| network.field(key)));
+        let items = lists.into_iter().flatten().filter_map(Value::as_sequence).flatten();
+        items.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
     pub(super) fn main(&self) -> Option<&Value> {
         self.documents
             .first()
