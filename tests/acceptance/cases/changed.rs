@@ -16,6 +16,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     cases_of(&[
         ("changed_configurations_go_out_machine_by_machine_control_planes_first", rolled_out),
         ("changed_configurations_stop_at_a_machine_that_does_not_come_back", stopped),
+        ("changed_configurations_keep_to_their_apply_mode", apply_mode),
         ("a_machine_that_somebody_changed_or_reset_is_put_right", drifted),
     ])
 }
@@ -93,6 +94,33 @@ fn stopped(rig: &mut Rig) -> Result<(), Failed> {
     rig.wait(rig.simulator()?.command(&["power", "on", "w-1"]))?;
     rig.apply(&[])?.expect_code(0)?;
     assert_eq!(configured(rig, so_far)?, ["w-2"]);
+    ready(rig)
+}
+
+fn apply_mode(rig: &mut Rig) -> Result<(), Failed> {
+    let before = cluster(1, 1)?;
+    before.simulate(rig)?;
+    before.apply(rig)?;
+    ready(rig)?;
+
+    let mut changed = patched(&before, &[REBOOT]);
+    let arguments = changed.arguments.clone();
+    changed.arguments = format!("{arguments}\napply_mode = \"no_reboot\"");
+    rig.module(&changed.module(rig))?;
+    let planned = rig.plan(&["-json"])?.expect_code(1)?;
+    golden::expect("changed/no-reboot", &golden::diagnostics(rig, &planned))?;
+
+    let so_far = rig.simulator()?.events().len();
+    changed.arguments = format!("{arguments}\napply_mode = \"staged\"");
+    changed.apply(rig)?;
+    assert_eq!(configured(rig, so_far)?, ["cp-1", "w-1"]);
+    let reboots = |event: &&Value| event["stage"] == "rebooting";
+    assert_eq!(rig.simulator()?.events()[so_far..].iter().filter(reboots).count(), 0);
+    // What is staged is what was given, before the machines' next boot and after it.
+    ready(rig)?;
+    talos(rig, 21, &json!([{ "call": "reboot" }]))?;
+    rig.simulator()?.event(QUICK, |event| event["machine"] == "w-1" && event["stage"] == "rebooting")?;
+    rig.apply(&[])?.expect_code(0)?;
     ready(rig)
 }
 

@@ -182,9 +182,13 @@ fn act_on(boot: &Arc<Boot>, act: Act, configuration: Arc<Configuration>) -> Resu
             store()?;
             boot.machine.command(Command::Reconfigure(configuration));
         }
-        Act::Stage => store()?,
+        Act::Stage => {
+            store()?;
+            boot.show_stored(&configuration);
+        }
         Act::Reboot => {
             store()?;
+            boot.show_stored(&configuration);
             boot.promise_reboot();
             boot.machine.command(Command::Reboot);
         }

@@ -189,6 +189,11 @@ impl Boot {
         self.show_status();
     }
 
+    /// Shows a configuration that is on the disk and not in use.
+    pub(crate) fn show_stored(&self, configuration: &Configuration) {
+        self.store.put_again(cluster::machine_config("persistent", &configuration.text));
+    }
+
     /// Takes over a configuration and shows what follows from it.
     pub(crate) fn take(&self, configuration: &Arc<Configuration>) {
         locked(&self.active).configuration = Some(Arc::clone(configuration));
