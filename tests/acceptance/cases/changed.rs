@@ -18,6 +18,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         ("changed_configurations_stop_at_a_machine_that_does_not_come_back", stopped),
         ("changed_configurations_keep_to_their_apply_mode", apply_mode),
         ("a_machine_that_somebody_changed_or_reset_is_put_right", drifted),
+        ("another_machine_at_a_machine_s_address_is_named_and_not_touched", exchanged),
     ])
 }
 
@@ -151,6 +152,33 @@ fn drifted(rig: &mut Rig) -> Result<(), Failed> {
     assert_eq!(configured, ["w-1", "w-2"]);
     ready(rig)?;
     assert_eq!(node_count(rig)?, 3);
+    Ok(())
+}
+
+fn exchanged(rig: &mut Rig) -> Result<(), Failed> {
+    let cluster = cluster(1, 1)?;
+    let machine = |name: &str, host: u8| json!({ "name": name, "addresses": [rig.address(host)] });
+    let machines = [machine("cp-1", 11), machine("w-1", 21), machine("spare", 30)];
+    rig.simulate(&machines)?;
+    cluster.apply(rig)?;
+    ready(rig)?;
+
+    let taken = rig.address(21).to_string();
+    for step in [
+        ["power", "off", "w-1"].as_slice(),
+        &["fault", "spare", "come-back-at", "--address", &taken],
+        &["power", "off", "spare"],
+        &["power", "on", "spare"],
+    ] {
+        rig.wait(rig.simulator()?.command(step))?;
+    }
+    let so_far = rig.simulator()?.events().len();
+    let listens = |event: &Value| event["machine"] == "spare" && event["address"] == format!("{taken}:50000");
+    rig.simulator()?.event(QUICK, listens)?;
+    let planned = rig.plan(&["-json"])?;
+    golden::expect("changed/exchanged", &golden::diagnostics(rig, &planned))?;
+    assert_eq!(planned.code, Some(0), "no apply can put it right");
+    assert_eq!(configured(rig, so_far)?, [""; 0]);
     Ok(())
 }
 
