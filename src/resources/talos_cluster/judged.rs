@@ -6,8 +6,8 @@ use super::super::report::chain;
 use super::model::Cluster;
 use super::parse::{Parsed, PoolSpec};
 use crate::domain::machine_configuration::{
-    Contract, Inputs, InstallTarget, MachineConfiguration, Managed, NetworkPlugin, Patch, Role,
-    SecretsBundle, VirtualAddress, generate, installer_image, validate,
+    Contract, Inputs, InstallTarget, Managed, NetworkPlugin, Patch, Role, SecretsBundle, Verdict,
+    VirtualAddress, generate, installer_image, validate,
 };
 use crate::plugin::{Attr, Diagnostic, Diagnostics, List, Path};
 
@@ -73,6 +73,7 @@ impl Judgement {
         else {
             return;
         };
+        let mut known = texts(&validate(&configuration, false));
         let managed = Managed { network_plugin: parsed.cilium.is_some(), hostname: true };
         let patches = layers.iter().flat_map(|(path, texts)| {
             texts.iter().enumerate().map(|(index, text)| (path.clone().index(index), text))
@@ -87,11 +88,28 @@ impl Judgement {
                 }
             }
             // The first patch after which it is wrong is the one that made it so.
-            if let Some(problem) = problem(&configuration, contract) {
-                self.say(path, problem);
+            let verdict = validate(&configuration, false);
+            let newer = configuration.newer_than(contract);
+            if let Some(problem) = newer.first().or_else(|| verdict.errors.first()) {
+                self.say(path, problem.to_string());
                 return;
             }
+            for warning in texts(&verdict) {
+                if !known.contains(&warning) {
+                    self.remark(path.clone(), &warning);
+                    known.push(warning);
+                }
+            }
         }
+    }
+
+    fn remark(&mut self, path: Path, text: &str) {
+        if self.said.iter().any(|(at, before)| *at == path && before == text) {
+            return;
+        }
+        let summary = "a configuration patch may not do what it says";
+        self.diagnostics.push(Diagnostic::warning(summary, format!("{path}: {text}.")).at(path.clone()));
+        self.said.push((path, text.to_owned()));
     }
 
     fn say(&mut self, path: Path, text: String) {
@@ -109,10 +127,8 @@ impl Judgement {
     }
 }
 
-fn problem(configuration: &MachineConfiguration, contract: Contract) -> Option<String> {
-    let newer = configuration.newer_than(contract);
-    let verdict = validate(configuration, false);
-    newer.first().or_else(|| verdict.errors.first()).map(ToString::to_string)
+fn texts(verdict: &Verdict) -> Vec<String> {
+    verdict.warnings.iter().map(ToString::to_string).collect()
 }
 
 fn inputs(parsed: &Parsed, role: Role, pool: &PoolSpec) -> Inputs {
@@ -137,4 +153,48 @@ fn inputs(parsed: &Parsed, role: Role, pool: &PoolSpec) -> Inputs {
         Role::Worker => inputs.node_taints = pool.taints.clone(),
     }
     inputs
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn judged(common: &[&str], worker: &[&str]) -> String {
+        let list =
+            |texts: &[&str]| Attr::Known(texts.iter().map(|text| (*text).into()).collect::<List<String>>());
+        let workers = super::super::model::Workers { config_patches: list(worker), ..Default::default() };
+        let cluster = Cluster {
+            name: "c".into(),
+            talos_version: "v1.13.9".into(),
+            kubernetes_version: "1.36.3".into(),
+            config_patches: list(common),
+            workers: Attr::Known([("w".to_owned(), Attr::Known(workers))].into()),
+            ..Cluster::default()
+        };
+        check(&cluster, &cluster.parse().unwrap()).to_string()
+    }
+
+    #[test]
+    fn a_mistake_in_the_common_patches_is_said_once_and_at_its_patch() {
+        let said = judged(&["machine: {sysctls: {a: b}}", "machine: {type: worker}"], &[]);
+        assert_eq!(
+            said.matches("config_patches[1] makes a configuration that can't work").count(),
+            1,
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_worker_s_own_mistake_is_at_its_own_patch() {
+        let said = judged(&[], &["machine: {nodeTaints: {a: b:NoSchedule}}"]);
+        assert!(said.contains("workers[\"w\"].config_patches[0]"), "{said}");
+    }
+
+    #[test]
+    fn what_works_and_waits_for_somebody_is_a_warning() {
+        let said = judged(&["machine: {kubelet: {extraArgs: {rotate-server-certificates: \"true\"}}}"], &[]);
+        assert!(said.starts_with("Warning: ") && said.contains("wait"), "{said}");
+        assert_eq!(judged(&["machine: {sysctls: {a: b}}"], &[]), "");
+    }
 }

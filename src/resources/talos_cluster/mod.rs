@@ -65,7 +65,7 @@ impl Resource for TalosClusters {
         bootstrapped, Cilium and cert-manager installed and proven healthy. Create and update go through the same gates \
         in the same order, so that an interrupted apply is simply run again.";
 
-    async fn validate(&self, config: Cluster, _: &Operation<Clients>) -> Result<(), Diagnostics> {
+    async fn validate(&self, config: Cluster, operation: &Operation<Clients>) -> Result<(), Diagnostics> {
         let mut wrong = Diagnostics::new();
         if !config.endpoint.is_null() && !config.vip.is_null() {
             wrong.push(
@@ -77,7 +77,14 @@ impl Resource for TalosClusters {
             );
         }
         match config.parse() {
-            Ok(parsed) => wrong.extend(judged::check(&config, &parsed)),
+            Ok(parsed) => {
+                let judged = judged::check(&config, &parsed);
+                if judged.has_errors() {
+                    wrong.extend(judged);
+                } else {
+                    operation.warn(judged);
+                }
+            }
             Err(more) => wrong.extend(more),
         }
         wrong.into_result(())
