@@ -22,5 +22,10 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    libtest_mimic::run(&Arguments::from_args(), cases::all()).exit_code()
+    let mut arguments = Arguments::from_args();
+    if arguments.test_threads.is_none() {
+        // Cases wait for machines and clocks more than they compute.
+        arguments.test_threads = std::thread::available_parallelism().ok().map(|cores| 2 * cores.get());
+    }
+    libtest_mimic::run(&arguments, cases::all()).exit_code()
 }
