@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     if arguments.test_threads.is_none() {
         // Cases wait for machines and clocks more than they compute.
-        arguments.test_threads = std::thread::available_parallelism().ok().map(|cores| 2 * cores.get());
+        arguments.test_threads = std::thread::available_parallelism().ok().map(|cores| cores.get() + 1);
     }
     libtest_mimic::run(&arguments, cases::all()).exit_code()
 }

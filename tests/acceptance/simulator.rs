@@ -13,9 +13,9 @@ use crate::lab;
 use crate::process::Running;
 
 /// Until all machines of a small world listen.
-const START: Duration = Duration::from_secs(15);
+const START: Duration = Duration::from_secs(30);
 /// Until the simulator has ended its clusters; it is killed then.
-const STOP: Duration = Duration::from_secs(10);
+const STOP: Duration = Duration::from_secs(20);
 
 /// A running simulator. It is stopped, with all that it started, when this is dropped.
 #[derive(Debug)]

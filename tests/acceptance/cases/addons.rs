@@ -41,14 +41,14 @@ fn refused(rig: &mut Rig) -> Result<(), Failed> {
 
 fn cilium_crashes(rig: &mut Rig) -> Result<(), Failed> {
     let mut cluster = Cluster::of(1, 0)?;
-    cluster.arguments = "timeouts = { create = \"40s\" }".to_owned();
+    cluster.arguments = "timeouts = { create = \"75s\" }".to_owned();
     let crash = ["fate", "kube-system/cilium", "crash-loop", "--exit-code", "3"];
     fails_while(rig, &cluster, &crash, &["AddonNotHealthy", "cilium-agent", "its last exit was 3"])
 }
 
 fn cert_manager_image(rig: &mut Rig) -> Result<(), Failed> {
     let mut cluster = Cluster::of(1, 0)?;
-    cluster.arguments = "timeouts = { create = \"60s\" }".to_owned();
+    cluster.arguments = "timeouts = { create = \"100s\" }".to_owned();
     let no_image = ["fate", "cert-manager/cert-manager-webhook", "image-pull-error"];
     fails_while(rig, &cluster, &no_image, &["AddonNotHealthy", "cert-manager-webhook", "ImagePullBackOff"])
 }

@@ -59,7 +59,7 @@ fn first_fails(rig: &mut Rig) -> Result<(), Failed> {
         first("aggregator-ca-key", &[("cp-1", ("cluster.aggregatorCA.key", None))]),
         first("service-account-key", &[("cp-1", ("cluster.serviceAccount.key", None))]),
     ];
-    fails(rig, &clusters, "45s", "first")
+    fails(rig, &clusters, "75s", "first")
 }
 
 /// The worker's certificate is signed by the first machine for the token, and its kubelet registers with the other.
@@ -69,7 +69,7 @@ fn first_warns(rig: &mut Rig) -> Result<(), Failed> {
         of("machine-token", &[("cp-1", ("machine.token", None))]),
         of("cluster-token", &[("cp-1", ("cluster.token", None))]),
     ];
-    warns(rig, &clusters, "90s", "first-tokens")
+    warns(rig, &clusters, "120s", "first-tokens")
 }
 
 /// Nothing compares these with what other machines have.
@@ -109,17 +109,17 @@ fn second_fails(rig: &mut Rig) -> Result<(), Failed> {
         second("etcd-ca-crt", &[("cp-2", ("cluster.etcd.ca.crt", None))]),
         second("etcd-ca-key", &[("cp-2", ("cluster.etcd.ca.key", None))]),
     ];
-    fails(rig, &clusters, "60s", "second")
+    fails(rig, &clusters, "100s", "second")
 }
 
 fn second_authority(rig: &mut Rig) -> Result<(), Failed> {
     let cluster = second("cluster-ca-key", &[("cp-2", ("cluster.ca.key", None))]);
-    fails(rig, &[cluster], "60s", "second-authority")
+    fails(rig, &[cluster], "100s", "second-authority")
 }
 
 fn second_service_accounts(rig: &mut Rig) -> Result<(), Failed> {
     let cluster = second("service-account-key", &[("cp-2", ("cluster.serviceAccount.key", None))]);
-    fails(rig, &[cluster], "60s", "second-service-accounts")
+    fails(rig, &[cluster], "100s", "second-service-accounts")
 }
 
 /// One control plane, and each worker with something else altered.
@@ -148,7 +148,7 @@ fn workers(rig: &mut Rig) -> Result<(), Failed> {
             ("w-6", ("cluster.network.serviceSubnets[0]", Some(0))),
         ],
     };
-    warns(rig, &[cluster], "90s", "workers")
+    warns(rig, &[cluster], "120s", "workers")
 }
 
 /// Every cluster fails, with these texts.

@@ -78,7 +78,7 @@ fn stopped(rig: &mut Rig) -> Result<(), Failed> {
     before.apply(rig)?;
     ready(rig)?;
 
-    before.arguments = "timeouts = { update = \"30s\" }".to_owned();
+    before.arguments = "timeouts = { update = \"45s\" }".to_owned();
     // A change that takes a reboot, from which the first worker doesn't come back.
     let changed = patched(&before, &["{ machine = { sysctls = { \"vm.swappiness\" = \"10\" } } }", REBOOT]);
     rig.wait(rig.simulator()?.command(&["fault", "w-1", "stay-down"]))?;

@@ -108,7 +108,8 @@ fn second_candidate(rig: &mut Rig) -> Result<(), Failed> {
         "#
     ))?;
     let applied = rig.apply(&[])?.expect_code(0)?;
-    assert!(applied.took < BUDGET + Duration::from_secs(5), "took {:?}", applied.took);
+    // Two would be twice as long.
+    assert!(applied.took < 2 * BUDGET, "took {:?}", applied.took);
     assert_eq!(rig.attributes("kontinuum_instance.dead_first")?["address"], good.to_string());
     assert_eq!(rig.attributes("kontinuum_instance.silent_first")?["address"], other.to_string());
     rig.is_settled()

@@ -14,7 +14,7 @@ use crate::process::{Running, children, signal};
 use crate::rig::{LONG, Rig};
 
 /// How soon a client that was interrupted must have ended.
-const SOON: Duration = Duration::from_secs(15);
+const SOON: Duration = Duration::from_secs(30);
 
 pub(crate) fn cases() -> Vec<Trial> {
     cases_of(&[

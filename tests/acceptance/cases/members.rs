@@ -32,7 +32,7 @@ fn talos_1_12(rig: &mut Rig) -> Result<(), Failed> {
 
 fn absent_worker(rig: &mut Rig) -> Result<(), Failed> {
     let mut cluster = Cluster::of(1, 1)?;
-    cluster.arguments = "timeouts = { create = \"60s\" }".to_owned();
+    cluster.arguments = "timeouts = { create = \"90s\" }".to_owned();
     cluster.simulate(rig)?;
     rig.wait(rig.simulator()?.command(&["fault", "w-1", "stay-down"]))?;
     rig.module(&cluster.module(rig))?;

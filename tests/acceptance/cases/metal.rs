@@ -31,7 +31,7 @@ fn failed_install(rig: &mut Rig) -> Result<(), Failed> {
 }
 
 fn elsewhere(rig: &mut Rig) -> Result<(), Failed> {
-    let cluster = single(rig, "20s")?;
+    let cluster = single(rig, "45s")?;
     let new = rig.address(99).to_string();
     fault(rig, &["come-back-at", "--address", &new])?;
     fails(rig, &cluster, "elsewhere")?;
@@ -55,7 +55,7 @@ fn another_version(rig: &mut Rig) -> Result<(), Failed> {
 }
 
 fn clock(rig: &mut Rig) -> Result<(), Failed> {
-    let cluster = single(rig, "25s")?;
+    let cluster = single(rig, "45s")?;
     fault(rig, &["skew-clock", "--by", "-48h"])?;
     fails(rig, &cluster, "clock")?;
     healed(rig)?;
@@ -63,7 +63,7 @@ fn clock(rig: &mut Rig) -> Result<(), Failed> {
 }
 
 fn time(rig: &mut Rig) -> Result<(), Failed> {
-    let cluster = single(rig, "25s")?;
+    let cluster = single(rig, "45s")?;
     fault(rig, &["time-not-in-sync"])?;
     fails(rig, &cluster, "time-not-in-sync")?;
     healed(rig)?;
