@@ -215,10 +215,11 @@ fn waiting_to_be_ready(seen: &Observed, member: &Member) -> Option<Waiting> {
     (!why.is_empty()).then(|| Waiting::Ready { name: member.name.clone(), why: why.join("; ") })
 }
 
-/// The worker with the new configuration that was not seen ready with it: until then the roll-out goes no further. One
+/// The machine with the new configuration that was not seen ready with it: until then the roll-out goes no further. One
 /// that fell silent for another reason holds nobody up.
 fn unproven(spec: &Spec, seen: &Observed, changed: &Uid) -> Option<Waiting> {
-    spec.workers()
+    spec.members
+        .iter()
         .filter(|member| member.unproven && member.uid != *changed)
         .find_map(|member| waiting_to_run(seen, member).or_else(|| waiting_to_be_ready(seen, member)))
 }

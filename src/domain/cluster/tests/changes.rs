@@ -117,6 +117,15 @@ fn workers_a_changed_configuration_goes_on_once_the_last_one_is_proven() {
             "Workers: wait for machine \"w-0\" to be ready before the next one is changed: nodeReady: container runtime is down",
         ),
         row(
+            "a control plane has it, and its node is not Ready with it",
+            move |spec, seen| {
+                spec.members[0].unproven = true;
+                stage(seen, "cp-0", unmet("nodeReady", "container runtime is down"));
+                outdated(seen, "w-0");
+            },
+            "Workers: wait for machine \"cp-0\" to be ready before the next one is changed: nodeReady: container runtime is down",
+        ),
+        row(
             "the first has it, and was never heard of again",
             move |spec, seen| {
                 given(spec, 0);
