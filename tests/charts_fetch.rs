@@ -16,7 +16,7 @@ const CILIUM: [&str; 3] = ["1.18.6", "1.19.7", "1.20.2"];
 
 fn charts() -> Charts {
     let limits =
-        Limits { request: Duration::from_secs(5), pause: Duration::from_millis(10), ..Limits::default() };
+        Limits { request: Duration::from_secs(20), pause: Duration::from_millis(10), ..Limits::default() };
     Charts::new(limits).unwrap()
 }
 
@@ -123,7 +123,7 @@ async fn a_page_that_is_no_index_and_a_login_are_told_apart() {
 #[tokio::test]
 async fn a_real_registry_gives_charts_by_version_range_and_digest() {
     let registry = charts_server::Registry::start(&program("docker-registry"), &free_address());
-    eventually("the registry answers", Duration::from_secs(20), async || {
+    eventually("the registry answers", Duration::from_secs(60), async || {
         registry.answers().await.then_some(())
     })
     .await;

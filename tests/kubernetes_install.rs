@@ -10,9 +10,11 @@ use std::time::Duration;
 use helm::release::{Record, Status};
 use jiff::Timestamp;
 use kontinuum::clients::charts::{Charts, Fetched, Limits};
-use kontinuum::clients::kubernetes::{Cause, Client, Filter, Installation, Object, Reference, Write};
+use kontinuum::clients::kubernetes::{
+    Cause, Client, FIELD_MANAGER, Filter, Installation, Object, Reference, Write,
+};
 use kontinuum::domain::addon::{Addon, Overrides, cert_manager, cilium};
-use kubernetes_rig::{Rig, chart, eventually};
+use kubernetes_rig::{Rig, chart};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -52,10 +54,13 @@ async fn cilium_is_installed_upgraded_and_taken_over_by_helm_and_back() {
     assert_eq!(serde_json::from_str::<Value>(&values).unwrap(), plain.values);
 
     // The same again writes nothing.
-    let before = versions(&client, "kube-system").await;
+    let before = written(&client, "kube-system").await;
+    for expected in ["DaemonSet kube-system/cilium", "Secret kube-system/sh.helm.release.v1.cilium.v1"] {
+        assert!(before.contains_key(expected), "{expected}");
+    }
     let again = client.install(&plain).await.unwrap();
     assert_eq!(again, installed);
-    assert_eq!(versions(&client, "kube-system").await, before);
+    assert_eq!(written(&client, "kube-system").await, before);
 
     // Other values: new objects come, certificates that templates look up stay, what left goes.
     let certificates = Reference::namespaced("v1", "Secret", "kube-system", "hubble-server-certs");
@@ -323,32 +328,32 @@ fn helm_list(rig: &Rig, namespace: &str) -> Value {
     listed[0].clone()
 }
 
-/// The versions of all objects that a chart could have written in a namespace, but those that controllers keep
-/// writing to.
-async fn versions(client: &Client, namespace: &str) -> BTreeMap<String, String> {
+/// All that Helm wrote into a namespace: objects without what controllers keep writing to them.
+async fn written(client: &Client, namespace: &str) -> BTreeMap<String, Value> {
     let filter = Filter { namespace: Some(namespace.to_owned()), ..Filter::default() };
-    let settled = async || {
-        let mut versions = BTreeMap::new();
-        for (api_version, kind) in [
-            ("v1", "Secret"),
-            ("v1", "ConfigMap"),
-            ("v1", "ServiceAccount"),
-            ("v1", "Service"),
-            ("apps/v1", "DaemonSet"),
-        ] {
-            for object in client.list(api_version, kind, &filter).await.unwrap() {
-                let version = object.resource_version().unwrap_or_default().to_owned();
-                versions.insert(object.reference().to_string(), version);
+    let mut written = BTreeMap::new();
+    for (api_version, kind) in [
+        ("v1", "Secret"),
+        ("v1", "ConfigMap"),
+        ("v1", "ServiceAccount"),
+        ("v1", "Service"),
+        ("apps/v1", "DaemonSet"),
+        ("apps/v1", "Deployment"),
+    ] {
+        for object in client.list(api_version, kind, &filter).await.unwrap() {
+            let name = object.reference().to_string();
+            let mut json = object.into_json();
+            let metadata = json["metadata"].take();
+            let entries = metadata["managedFields"].as_array().unwrap().iter();
+            let ours: Vec<&Value> = entries.filter(|entry| entry["manager"] == FIELD_MANAGER).collect();
+            if ours.is_empty() {
+                continue;
             }
+            json["metadata"] = json!({"uid": metadata["uid"], "labels": metadata["labels"],
+                "generation": metadata["generation"], "managedFields": ours});
+            json.as_object_mut().unwrap().remove("status");
+            written.insert(name, json);
         }
-        versions
-    };
-    // Controllers take note of new objects for a moment.
-    eventually("controllers have settled", Duration::from_secs(20), async || {
-        let first = settled().await;
-        tokio::time::timeout(Duration::from_millis(500), std::future::pending::<()>()).await.ok();
-        let second = settled().await;
-        (first == second).then_some(second)
-    })
-    .await
+    }
+    written
 }

@@ -21,7 +21,7 @@ use kontinuum::domain::names::Address;
 use serde_json::json;
 use tonic::Code;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// As often as one handshake in two loses its alert when a client writes first.
 const REPEATED: usize = 20;

@@ -84,7 +84,7 @@ async fn a_machine_is_taken_from_maintenance_to_a_control_plane_and_back() {
     assert!(!machine.has_etcd_data().await.unwrap());
     assert!(machine.etcd_members().await.unwrap_err().is_transient());
     let Health::Unhealthy(last_word) =
-        machine.health_check(check(lab, Duration::from_millis(500))).await.unwrap()
+        machine.health_check(check(lab, Duration::from_secs(2))).await.unwrap()
     else {
         panic!("a cluster that was never bootstrapped is healthy");
     };

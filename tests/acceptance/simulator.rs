@@ -13,7 +13,7 @@ use crate::lab;
 use crate::process::Running;
 
 /// Until all machines of a small world listen.
-const START: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_secs(60);
 /// Until the simulator has ended its clusters; it is killed then.
 const STOP: Duration = Duration::from_secs(20);
 

@@ -10,7 +10,7 @@ use tokio::process::Command;
 use crate::root;
 
 /// Longer than a busy machine takes to start a program.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 async fn the_registry_manifest_names_the_protocol_that_the_program_speaks() {

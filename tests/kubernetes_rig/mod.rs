@@ -66,7 +66,7 @@ impl Rig {
             rig.processes().assert_running();
             client.ready().await.ok()
         };
-        eventually("the API server is ready", Duration::from_secs(60), ready).await;
+        eventually("the API server is ready", Duration::from_secs(120), ready).await;
         // Written once: a program that reads it while it is written would find nothing.
         let kubeconfig = rig.folder.path().join(KUBECONFIG);
         std::fs::write(&kubeconfig, rig.kubeconfig(&Identity::Administrator)).expect("write a kubeconfig");

@@ -18,7 +18,7 @@ use crate::generated::tfplugin6::{self as wire, diagnostic::Severity};
 use crate::values::dynamic;
 
 /// Longer than anything here takes, shorter than a person waits.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) const THING: &str = "example_thing";
 

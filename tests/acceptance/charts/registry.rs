@@ -13,7 +13,7 @@ use crate::lab;
 use crate::process::Running;
 
 const PORT: u16 = 5000;
-const START: Duration = Duration::from_secs(10);
+const START: Duration = Duration::from_secs(60);
 const PUSH: Duration = Duration::from_secs(60);
 
 /// A running docker-registry. It ends when this is dropped.
