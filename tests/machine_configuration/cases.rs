@@ -102,6 +102,7 @@ fn pairs(random: &mut Random) -> BTreeMap<String, String> {
 fn unofficial(inputs: &mut Inputs, random: &mut Random) {
     inputs.hostname = random.chance(50).then(|| "node-1".to_owned());
     inputs.provider_id = random.chance(50).then(|| "kontinuum://0b5c".to_owned());
+    inputs.serving_certificates = random.chance(30);
     inputs.node_labels = pairs(random);
     inputs.node_annotations = pairs(random);
     inputs.time_servers = random.some(2, &["pool.example".to_owned(), "10.0.0.123".to_owned()]);
@@ -149,6 +150,9 @@ fn own_patches(inputs: &Inputs, contract: Contract) -> Vec<String> {
     }
     if let Some(id) = &inputs.provider_id {
         patch(json!({"machine": {"kubelet": {"extraArgs": {"provider-id": id}}}}));
+    }
+    if inputs.serving_certificates {
+        patch(json!({"machine": {"kubelet": {"extraArgs": {"rotate-server-certificates": "true"}}}}));
     }
     if let Some(InstallTarget::Selector(selector)) = &inputs.install_disk {
         let mut facts = json!({"size": selector.size, "serial": selector.serial});

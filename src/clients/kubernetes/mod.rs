@@ -17,6 +17,7 @@ mod pods;
 mod probe;
 mod releases;
 mod resources;
+mod signing_requests;
 mod watch;
 mod workloads;
 

@@ -3,6 +3,7 @@
 //! The list *is* the state machine: the next step is that of the first gate which is not passed.
 
 use super::observed::{AddonSeen, EtcdMember, EtcdService, Observed, Running, Stage};
+use super::serving_certificates;
 use super::spec::{Addon, Member, Role, Spec};
 use super::step::{Action, Blocker, Step, Waiting};
 use crate::domain::names::Uid;
@@ -181,7 +182,8 @@ fn changing(actions: &[Action]) -> Option<&Uid> {
         | Action::BootstrapEtcd(_)
         | Action::RememberEtcd
         | Action::InstallAddon(_)
-        | Action::RememberBootstrapped => None,
+        | Action::RememberBootstrapped
+        | Action::ApproveServingCertificates(_) => None,
     })
 }
 
@@ -460,6 +462,10 @@ fn workers(spec: &Spec, seen: &Observed) -> Option<Step> {
 }
 
 fn everything(spec: &Spec, seen: &Observed) -> Option<Step> {
+    let approvable = serving_certificates::approvable(spec, seen);
+    if !approvable.is_empty() {
+        return Some(Step::Act(vec![Action::ApproveServingCertificates(approvable)]));
+    }
     shortcomings(spec, seen).into_iter().next().map(Step::Wait)
 }
 
@@ -490,6 +496,7 @@ pub fn shortcomings(spec: &Spec, seen: &Observed) -> Vec<Waiting> {
             missing.push(Waiting::Workloads { why: "the nodes were not looked at yet".to_owned() });
         }
     }
+    missing.extend(serving_certificates::shortcomings(spec, seen));
     missing.extend(seen.rest_unhealthy.iter().map(|why| Waiting::Workloads { why: why.clone() }));
     missing
 }

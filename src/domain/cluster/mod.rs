@@ -10,6 +10,7 @@ pub mod gates;
 pub mod observed;
 pub mod preflight;
 pub mod quantity;
+pub mod serving_certificates;
 pub mod spec;
 pub mod step;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::serving_certificates::ServingRequest;
 use super::spec::Addon;
 use crate::domain::names::Uid;
 use crate::domain::seen::Seen;
@@ -95,6 +96,8 @@ pub struct AddonSeen {
 pub struct NodeSeen {
     /// Whether it is Ready; the reason when it is not.
     pub not_ready: Option<String>,
+    /// The addresses at which the cluster reaches it.
+    pub internal_addresses: Vec<String>,
 }
 
 /// What was seen of a cluster.
@@ -114,6 +117,8 @@ pub struct Observed {
     pub health: Option<Seen<()>>,
     /// The nodes by name.
     pub nodes: Option<Seen<BTreeMap<String, NodeSeen>>>,
+    /// The kubelets' requests for serving certificates, where they are looked after.
+    pub serving_requests: Option<Seen<Vec<ServingRequest>>>,
     /// Why the cluster's remaining workloads (CoreDNS, Cilium beyond the control plane) are not healthy yet.
     pub rest_unhealthy: Option<String>,
 }

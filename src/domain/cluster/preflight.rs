@@ -96,6 +96,27 @@ fn version_problem(subject: &Subject<'_>, contract_minor: Option<u64>) -> Option
     })
 }
 
+/// A note on machines that are newer than every contract that is known here.
+#[must_use]
+pub fn newer(subjects: &[Subject<'_>], newest_minor: u64) -> Option<String> {
+    let is_newer = |subject: &&Subject<'_>| {
+        let running = Version::parse(&subject.facts.talos_version, "v1.13.9");
+        running.is_ok_and(|running| (running.major(), running.minor()) > (1, newest_minor))
+    };
+    let names: Vec<String> = subjects
+        .iter()
+        .filter(is_newer)
+        .map(|subject| format!("{} (Talos {})", subject.member.name, subject.facts.talos_version))
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{}: configured in the form of Talos 1.{newest_minor}, the newest that this provider knows; newer machines \
+             take it",
+            names.join(", ")
+        )
+    })
+}
+
 fn equal_hostnames(subjects: &[Subject<'_>], others: &[&Member]) -> Vec<Finding> {
     let mut by_hostname: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let members = subjects.iter().map(|subject| subject.member);
@@ -131,6 +152,7 @@ mod tests {
             installs: 0,
             tries: 0,
             unproven: false,
+            asks_for_certificate: false,
         }
     }
 
@@ -198,5 +220,21 @@ mod tests {
         let found = texts(&[subject(&member, &facts, &[])], &[]);
         assert!(found[0].contains("1024 MiB of memory, and Talos wants 1698 MiB"), "{found:?}");
         assert!(found[1].contains("boot it from a medium of Talos 1.13 or newer"), "{found:?}");
+    }
+
+    #[test]
+    fn a_machine_newer_than_every_contract_is_noted_and_not_refused() {
+        let member = member("a", "a", Role::Worker);
+        let at = |version: &str| Facts { talos_version: version.to_owned(), ..facts("10.0.0.1") };
+        let noted = newer(&[subject(&member, &at("v1.14.0-beta.0"), &[])], 13);
+        assert_eq!(
+            noted.as_deref(),
+            Some(
+                "a (Talos v1.14.0-beta.0): configured in the form of Talos 1.13, the newest that this provider knows; \
+                 newer machines take it"
+            )
+        );
+        assert_eq!(texts(&[subject(&member, &at("v1.14.0-beta.0"), &[])], &[]), [""; 0]);
+        assert_eq!(newer(&[subject(&member, &at("v1.13.99"), &[])], 13), None);
     }
 }

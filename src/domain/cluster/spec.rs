@@ -41,6 +41,8 @@ pub struct Member {
     pub tries: u32,
     /// Whether it was given the configuration that it should have, and was not seen ready with it yet.
     pub unproven: bool,
+    /// Whether its kubelet must ask for its first serving certificate, since it was told to in this operation.
+    pub asks_for_certificate: bool,
 }
 
 /// An addon by its release name.
@@ -76,6 +78,8 @@ pub struct Spec {
     pub cilium: bool,
     /// Whether cert-manager is installed.
     pub cert_manager: bool,
+    /// Whether kubelets ask the cluster for their serving certificates, and we approve them.
+    pub serving_certificates: bool,
     /// What is remembered of etcd.
     pub etcd: EtcdRecord,
     /// Whether the user gave the secrets: then an etcd that answers to them is this cluster's, record or not.

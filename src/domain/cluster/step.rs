@@ -20,6 +20,8 @@ pub enum Action {
     InstallAddon(Addon),
     /// Remember that the cluster is healthy.
     RememberBootstrapped,
+    /// Approve these requests for kubelets' serving certificates.
+    ApproveServingCertificates(Vec<String>),
 }
 
 impl std::fmt::Display for Action {
@@ -31,6 +33,9 @@ impl std::fmt::Display for Action {
             Self::RememberEtcd => f.write_str("remember that etcd was seen"),
             Self::InstallAddon(addon) => write!(f, "apply the chart of {addon}"),
             Self::RememberBootstrapped => f.write_str("remember that the cluster is healthy"),
+            Self::ApproveServingCertificates(names) => {
+                write!(f, "approve kubelets' serving certificates: {}", names.join(", "))
+            }
         }
     }
 }
@@ -156,6 +161,14 @@ pub enum Waiting {
         /// What is missing.
         why: String,
     },
+    /// A kubelet has the certificate that it serves with.
+    #[error("the kubelet of node {hostname:?} to get its serving certificate: {why}")]
+    ServingCertificate {
+        /// The node.
+        hostname: Label,
+        /// What is missing.
+        why: String,
+    },
     /// Remaining workloads are healthy.
     #[error("the cluster's workloads to become healthy: {why}")]
     Workloads {
@@ -194,6 +207,7 @@ impl Waiting {
             | Self::AddonHealth { .. }
             | Self::Health { .. }
             | Self::Node { .. }
+            | Self::ServingCertificate { .. }
             | Self::Workloads { .. } => None,
         }
     }

@@ -32,6 +32,9 @@ pub enum ContractError {
 }
 
 impl Contract {
+    /// The newest that this provider knows.
+    pub const NEWEST: Self = Self::V1_13;
+
     /// The newest form that a machine of a Talos version takes and that this provider knows.
     ///
     /// # Errors
@@ -44,7 +47,7 @@ impl Contract {
             (1, 10) => Ok(Self::V1_10),
             (1, 11) => Ok(Self::V1_11),
             (1, 12) => Ok(Self::V1_12),
-            _ => Ok(Self::V1_13),
+            _ => Ok(Self::NEWEST),
         }
     }
 

@@ -100,11 +100,13 @@ fn time(inputs: &Inputs, contract: Contract) -> Option<Value> {
 }
 
 fn kubelet(inputs: &Inputs, taints: Vec<Value>) -> Value {
-    let arguments = inputs.provider_id.as_ref().map(|id| ("provider-id".to_owned(), Value::string(id)));
+    let provider = inputs.provider_id.as_ref().map(|id| ("provider-id".to_owned(), Value::string(id)));
+    let rotation = ("rotate-server-certificates".to_owned(), Value::string("true"));
+    let arguments = provider.into_iter().chain(inputs.serving_certificates.then_some(rotation));
     let register = (!taints.is_empty()).then(|| ("registerWithTaints".to_owned(), Value::Sequence(taints)));
     section([
         ("image", image("ghcr.io/siderolabs/kubelet", inputs)),
-        ("extraArgs", filled(arguments.into_iter().collect())),
+        ("extraArgs", filled(arguments.collect())),
         ("extraConfig", filled(register.into_iter().collect())),
         ("defaultRuntimeSeccompProfileEnabled", switch(true)),
         ("disableManifestsDirectory", switch(true)),

@@ -42,6 +42,8 @@ pub struct Inputs {
     pub hostname: Option<String>,
     /// What the kubelet registers its node with as `providerID`; it cannot be changed later.
     pub provider_id: Option<String>,
+    /// Whether the kubelet asks the cluster for the certificate that it serves with; someone has to approve it.
+    pub serving_certificates: bool,
     /// The address that the control planes share, and the link that holds it.
     pub virtual_address: Option<VirtualAddress>,
     /// The node's labels.
@@ -165,6 +167,7 @@ impl Inputs {
             service_subnets: vec!["10.96.0.0/12".to_owned()],
             hostname: None,
             provider_id: None,
+            serving_certificates: false,
             virtual_address: None,
             node_labels: BTreeMap::new(),
             node_annotations: BTreeMap::new(),

@@ -19,11 +19,19 @@ pub struct Managed {
 type Key = (&'static [&'static str], &'static str);
 
 /// What is managed in every cluster.
-const ALWAYS: [Key; 15] = [
+const ALWAYS: [Key; 17] = [
     (&["machine", "type"], "the pool that the machine is in"),
     (&["machine", "token"], "machine_secrets"),
     (&["machine", "ca"], "machine_secrets"),
     (&["machine", "kubelet", "extraArgs", "provider-id"], "nothing: it ties the node to its machine"),
+    (
+        &["machine", "kubelet", "extraArgs", "rotate-server-certificates"],
+        "approve_kubelet_serving_certificates, since without approval kubelets would have no certificate",
+    ),
+    (
+        &["machine", "kubelet", "extraConfig", "serverTLSBootstrap"],
+        "approve_kubelet_serving_certificates, since without approval kubelets would have no certificate",
+    ),
     (&["cluster", "id"], "machine_secrets"),
     (&["cluster", "secret"], "machine_secrets"),
     (&["cluster", "token"], "machine_secrets"),

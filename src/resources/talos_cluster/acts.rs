@@ -9,8 +9,7 @@ use super::world::{Applied, ClusterWorld};
 use crate::clients::talos::{self, Fingerprint, Maintenance};
 use crate::converge::ActError;
 use crate::domain::cluster::spec::Role;
-use crate::domain::machine_configuration::ApplyMode;
-use crate::domain::machine_configuration::Contract;
+use crate::domain::machine_configuration::{ApplyMode, Contract, MachineConfiguration};
 use crate::domain::names::Uid;
 use crate::domain::record::{InstanceRecord, MemberRecord, Work};
 
@@ -77,6 +76,9 @@ impl ClusterWorld<'_> {
         match applied {
             Ok(_) => {
                 self.applied.insert(uid.clone(), Applied { at: Instant::now(), left: false });
+                if self.parsed.serving_certificates {
+                    self.asks_for_certificate.insert(uid.clone(), None);
+                }
                 Ok(())
             }
             Err(error) => Err(refused(&error)),
@@ -90,11 +92,20 @@ impl ClusterWorld<'_> {
         let Some(connection) = self.connections.get(uid) else {
             return Err(failed(format!("reach machine {:?}", machine.member.name.as_str()), false));
         };
+        let asks_anew = self.parsed.serving_certificates && {
+            let runs = connection.admin.machine_configuration().await.ok().flatten();
+            let runs = runs.and_then(|runs| MachineConfiguration::parse(runs.expose()).ok());
+            runs.is_some_and(|runs| !runs.asks_for_serving_certificates())
+        };
         connection
             .admin
             .apply_configuration(&configuration.text, self.parsed.apply_mode)
             .await
             .map_err(|error| refused(&error))?;
+        // What is staged is not in use before the next boot.
+        if asks_anew && self.parsed.apply_mode != ApplyMode::Staged {
+            self.asks_for_certificate.insert(uid.clone(), Some(Instant::now()));
+        }
         // Recorded after it was accepted: applying the same text twice changes nothing.
         self.record_configuration(&machine, &configuration, false).await?;
         self.drifted.insert(uid.clone(), false);
@@ -140,6 +151,16 @@ impl ClusterWorld<'_> {
             record.members.insert(uid.clone(), member.clone());
         })
         .await
+    }
+
+    /// Approves requests that were judged a moment ago.
+    pub(super) async fn approve_serving_certificates(&self, names: &[String]) -> Result<(), ActError> {
+        let Some(kubernetes) = &self.kubernetes else { return Err(failed("reach an API server", false)) };
+        for name in names {
+            let approved = kubernetes.client.approve_serving_request(name).await;
+            approved.map_err(|error| failed(chain(&error), false))?;
+        }
+        Ok(())
     }
 
     /// Asks one machine, and no other ever, to bootstrap etcd.

@@ -164,6 +164,12 @@ impl ClusterWorld<'_> {
             Ok(nodes) => Seen::Present(nodes_by_name(nodes)),
             Err(error) => Seen::Unknown(format!("failed to {}", chain(&error))),
         });
+        if self.parsed.serving_certificates {
+            self.seen.serving_requests = Some(match client.serving_requests().await {
+                Ok(requests) => Seen::Present(requests),
+                Err(error) => Seen::Unknown(format!("failed to {}", chain(&error))),
+            });
+        }
         let mut objects = vec![Reference::namespaced("apps/v1", "Deployment", "kube-system", "coredns")];
         if let Some(Ok(wanted)) = self.wanted(Addon::Cilium)
             && let Ok(Some(found)) = client.installed(&wanted.namespace, &wanted.name).await

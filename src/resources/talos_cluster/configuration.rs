@@ -91,6 +91,7 @@ fn inputs(parsed: &Parsed, machine: &Machine, facts: &Facts, disk: &Disk, endpoi
     inputs.schedule_on_control_planes = true;
     inputs.hostname = Some(machine.member.hostname.to_string());
     inputs.provider_id = Some(format!("kontinuum://{}", machine.member.uid));
+    inputs.serving_certificates = parsed.serving_certificates;
     inputs.subject_alternative_names = names(parsed, machine, endpoint);
     inputs.node_labels = machine
         .pool

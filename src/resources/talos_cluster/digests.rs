@@ -23,13 +23,17 @@ impl Cluster {
         };
         let version =
             |attr: &Attr<String>| Some(known(attr)?.unwrap_or_default().trim_start_matches('v').to_owned());
-        let common = vec![
+        let mut common = vec![
             version(&self.talos_version)?,
             version(&self.kubernetes_version)?,
             known(&self.vip)?.unwrap_or_default(),
             cilium.to_string(),
             texts(&self.config_patches)?,
         ];
+        // Said only where it is on: a cluster from before there was this choice has the same digest.
+        if known(&self.approve_kubelet_serving_certificates)?.unwrap_or(false) {
+            common.push("serving certificates".to_owned());
+        }
         let mut digests = Vec::new();
         let mut add = |pool: &Attr<PoolReference>, own: &[String]| -> Option<()> {
             let digest = digest(&[common.clone(), own.to_vec()].concat());

@@ -2,16 +2,21 @@
 //!
 //! Read looks and says so; the next update puts it right. What can't be looked at is unknown, and no drift.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
+use super::super::access::Access;
 use super::digests::of_instance;
-use super::looks::{Dialled, dial};
+use super::looks::{Dialled, dial, nodes_by_name};
 use super::members::Machine;
+use crate::clients::kubernetes;
 use crate::clients::talos::{Admin, Credentials};
 use crate::domain::cluster::observed::Stage;
+use crate::domain::cluster::serving_certificates::{ServingRequest, approvable_of};
+use crate::domain::cluster::spec::{Member, Role};
 use crate::domain::machine_configuration::Secret;
 use crate::domain::names::{Label, Uid};
 use crate::domain::record::{ClusterRecord, MemberRecord};
@@ -34,6 +39,8 @@ pub(super) enum Kind {
     Changed(Secret),
     /// Its own resource says something else than when it was configured.
     Outdated,
+    /// Its kubelet waits for its serving certificate to be approved.
+    Unapproved,
     /// It is in maintenance mode: somebody reset it, or its disk was exchanged.
     Reset,
     /// Another machine answers at its addresses.
@@ -47,7 +54,7 @@ pub(super) enum Kind {
 impl Kind {
     /// Whether an update can put it right.
     pub(super) const fn is_mendable(&self) -> bool {
-        matches!(self, Self::Changed(_) | Self::Outdated | Self::Reset)
+        matches!(self, Self::Changed(_) | Self::Outdated | Self::Unapproved | Self::Reset)
     }
 }
 
@@ -61,6 +68,9 @@ impl std::fmt::Display for Drift {
                     f,
                     "the kontinuum_instance of machine {name:?} was changed since the machine was configured"
                 )
+            }
+            Kind::Unapproved => {
+                write!(f, "the kubelet of machine {name:?} waits for its serving certificate to be approved")
             }
             Kind::Reset => write!(f, "machine {name:?} is back in maintenance mode: it was reset"),
             Kind::Exchanged { found } => {
@@ -93,6 +103,31 @@ pub(super) async fn look(
     let mut found: Vec<_> = looks.join_all().await.into_iter().flatten().collect();
     found.sort_by_key(|(place, _)| *place);
     found.into_iter().map(|(_, drift)| drift).collect()
+}
+
+/// The machines whose kubelets wait for an approval that the next apply would give. None where nobody can be asked.
+pub(super) async fn unapproved(machines: &[Machine], access: &Access) -> Vec<Drift> {
+    let asking = async {
+        for machine in machines.iter().filter(|machine| machine.member.role == Role::ControlPlane) {
+            let Some(address) = machine.address() else { continue };
+            let server = Some(format!("https://{}", address.with_port(6443)));
+            let options = kubernetes::Options { server, ..kubernetes::Options::default() };
+            let client = kubernetes::Client::from_kubeconfig(access.kubeconfig.expose(), &options).await;
+            let Ok(client) = client else { continue };
+            if let (Ok(nodes), Ok(requests)) = (client.nodes().await, client.serving_requests().await) {
+                return Some((nodes_by_name(nodes), requests));
+            }
+        }
+        None
+    };
+    let Ok(Some((nodes, requests))) = tokio::time::timeout(PATIENCE, asking).await else { return Vec::new() };
+    let members: Vec<Member> = machines.iter().map(|machine| machine.member.clone()).collect();
+    let names: BTreeSet<&str> =
+        approvable_of(&members, &nodes, &requests).filter_map(ServingRequest::node).collect();
+    let waiting = members.iter().filter(|member| names.contains(member.hostname.as_str()));
+    waiting
+        .map(|member| Drift { uid: member.uid.clone(), name: member.name.clone(), kind: Kind::Unapproved })
+        .collect()
 }
 
 async fn kind(machine: &Machine, credentials: &Credentials, member: Option<&MemberRecord>) -> Option<Kind> {

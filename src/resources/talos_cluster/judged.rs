@@ -47,6 +47,7 @@ fn is_open(cluster: &Cluster) -> bool {
     let mut workers = cluster.workers.known().into_iter().flat_map(|workers| workers.values());
     cluster.talos_version.is_unknown()
         || cluster.cilium.is_unknown()
+        || cluster.approve_kubelet_serving_certificates.is_unknown()
         || open(&cluster.config_patches)
         || plane
         || workers.any(|entry| entry.known().is_none_or(|entry| open(&entry.config_patches)))
@@ -145,6 +146,7 @@ fn inputs(parsed: &Parsed, role: Role, pool: &PoolSpec) -> Inputs {
     inputs.schedule_on_control_planes = true;
     inputs.hostname = Some("machine".to_owned());
     inputs.provider_id = Some("kontinuum://machine".to_owned());
+    inputs.serving_certificates = parsed.serving_certificates;
     match role {
         Role::ControlPlane => {
             inputs.virtual_address =
@@ -192,9 +194,15 @@ mod tests {
     }
 
     #[test]
-    fn what_works_and_waits_for_somebody_is_a_warning() {
-        let said = judged(&["machine: {kubelet: {extraArgs: {rotate-server-certificates: \"true\"}}}"], &[]);
-        assert!(said.starts_with("Warning: ") && said.contains("wait"), "{said}");
+    fn serving_certificates_that_nobody_would_approve_are_refused_with_the_attribute() {
+        for patch in [
+            "machine: {kubelet: {extraArgs: {rotate-server-certificates: \"true\"}}}",
+            "machine: {kubelet: {extraConfig: {serverTLSBootstrap: true}}}",
+        ] {
+            let said = judged(&[patch], &[]);
+            assert!(said.contains("config_patches[0]"), "{said}");
+            assert!(said.contains("use approve_kubelet_serving_certificates"), "{said}");
+        }
         assert_eq!(judged(&["machine: {sysctls: {a: b}}"], &[]), "");
     }
 }

@@ -442,7 +442,7 @@ pub(super) fn nodes_by_name(
                 kubernetes::Readiness::NotReady(why) => Some(why),
                 kubernetes::Readiness::Silent => Some("its kubelet is silent".to_owned()),
             };
-            (node.name, NodeSeen { not_ready })
+            (node.name, NodeSeen { not_ready, internal_addresses: node.internal_addresses })
         })
         .collect()
 }

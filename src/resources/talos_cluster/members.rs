@@ -66,6 +66,7 @@ fn machine(stored: &Stored<InstanceRecord>, pool: &PoolSpec, role: Role, key: &s
         installs,
         tries: 0,
         unproven: false,
+        asks_for_certificate: false,
     };
     Some(Machine { member, record: stored.body.clone(), pool: pool.clone(), is_current: true })
 }

@@ -230,6 +230,9 @@ async fn note_drift(
         && let Ok(access) = super::leave::access_of(what, record)
     {
         found = drift::look(machines, &record.body, &access.talos).await;
+        if parsed.serving_certificates {
+            found.extend(drift::unapproved(machines, &access).await);
+        }
     }
     let (silent, moved): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|drift| matches!(drift.kind, drift::Kind::Silent { .. }));
@@ -251,7 +254,8 @@ async fn note_drift(
             .warn([Diagnostic::warning(summary, format!("{}\nNothing follows from it.", lines(&silent)))]);
     }
     if !moved.is_empty() {
-        let remedy = "The next apply puts right what it can: it sends a changed or reset machine its configuration. A \
+        let remedy = "The next apply puts right what it can: it sends a changed or reset machine its configuration, \
+                      and approves what waits for it. A \
                       machine that was exchanged is replaced by `-replace` of its kontinuum_instance.";
         operation.warn([Diagnostic::warning(
             "a machine of a cluster is not as it was left",

@@ -23,6 +23,7 @@ pub struct Cluster {
     pub(super) workers: Attr<Map<Workers>>,
     pub(super) config_patches: Attr<List<String>>,
     pub(super) apply_mode: Attr<String>,
+    pub(super) approve_kubelet_serving_certificates: Attr<bool>,
     pub(super) cilium: Attr<AddonModel>,
     pub(super) cert_manager: Attr<AddonModel>,
     pub(super) machine_secrets: Attr<Secret>,
@@ -83,6 +84,13 @@ impl Model for Cluster {
                  Default: `auto`.",
             ),
             &mut self.apply_mode,
+        );
+        v.attribute(
+            optional(
+                "approve_kubelet_serving_certificates",
+                "Whether kubelets get the certificates that they serve with (for metrics, logs and exec) from the                  cluster's authority instead of signing them themselves. Each apply approves what the cluster's own                  nodes ask for under their own names and addresses; what they ask for later (a renewal, once a year)                  shows in the next plan as a change. Default: false.",
+            ),
+            &mut self.approve_kubelet_serving_certificates,
         );
         v.attribute(
             optional_computed(

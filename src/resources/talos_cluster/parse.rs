@@ -45,6 +45,7 @@ pub(super) struct Parsed {
     pub(super) workers: BTreeMap<String, PoolSpec>,
     pub(super) patches: Vec<String>,
     pub(super) apply_mode: ApplyMode,
+    pub(super) serving_certificates: bool,
     /// `None`: not installed.
     pub(super) cilium: Option<Overrides>,
     /// `None`: not installed.
@@ -114,6 +115,11 @@ impl Cluster {
                     workers,
                     patches,
                     apply_mode: apply_mode.unwrap_or(ApplyMode::Auto),
+                    serving_certificates: self
+                        .approve_kubelet_serving_certificates
+                        .known()
+                        .copied()
+                        .unwrap_or(false),
                     cilium,
                     cert_manager,
                     secrets,

@@ -90,6 +90,7 @@ fn differs(prior: &Cluster, planned: &Cluster) -> bool {
     pool(prior) != pool(planned)
         || workers(prior) != workers(planned)
         || prior.config_patches != planned.config_patches
+        || prior.approve_kubelet_serving_certificates != planned.approve_kubelet_serving_certificates
         || prior.cilium != planned.cilium
         || prior.cert_manager != planned.cert_manager
 }

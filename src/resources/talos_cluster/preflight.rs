@@ -2,18 +2,22 @@
 
 use ipnet::IpNet;
 
+use super::super::Clients;
 use super::super::report::chain;
 use super::members::Machine;
 use super::world::ClusterWorld;
 use crate::clients::talos::Maintenance;
-use crate::domain::cluster::preflight::{Finding, Subject, check as judge};
+use crate::domain::cluster::preflight::{Finding, Subject, check as judge, newer};
 use crate::domain::cluster::spec::{Member, Role};
 use crate::domain::machine_configuration::{Contract, MachineConfiguration, Secret};
 use crate::domain::record::Work;
-use crate::plugin::{Diagnostic, Diagnostics, Path};
+use crate::plugin::{Diagnostic, Diagnostics, Operation, Path};
 
 /// Refuses machines that can't work where they are to go. Nothing was touched when it does.
-pub(super) async fn check(world: &ClusterWorld<'_>) -> Result<(), Diagnostics> {
+pub(super) async fn check(
+    world: &ClusterWorld<'_>,
+    operation: &Operation<Clients>,
+) -> Result<(), Diagnostics> {
     let untouched: Vec<_> = world
         .machines
         .iter()
@@ -35,6 +39,10 @@ pub(super) async fn check(world: &ClusterWorld<'_>) -> Result<(), Diagnostics> {
     let others: Vec<&Member> =
         world.machines.iter().filter(is_configured).map(|machine| &machine.member).collect();
     let contract = world.record.body.contract.as_deref().and_then(|text| Contract::of_version(text).ok());
+    if let Some(text) = newer(&subjects, Contract::NEWEST.minor()) {
+        let summary = "machines run a newer Talos than this provider knows";
+        operation.warn([Diagnostic::warning(summary, format!("{}: {text}.", world.what))]);
+    }
     let mut findings = judge(&subjects, &others, contract.map(Contract::minor));
     if findings.is_empty() {
         for machine in untouched {

@@ -87,7 +87,7 @@ impl Work<'_> {
                 .await
                 .map_err(failed)?;
         teardown::removed(&mut world, self.limit, self.operation).await.map_err(early)?;
-        preflight::check(&world).await.map_err(early)?;
+        preflight::check(&world, self.operation).await.map_err(early)?;
         let ended = converge(&mut world, self.limit, self.operation.stop()).await;
         self.warn(&world);
         let short = matches!(ended, Ok(Ended::Short(_)));

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -27,6 +28,9 @@ use crate::domain::cluster::step::{Action, Step, Waiting};
 use crate::domain::condition::{Condition, dated};
 use crate::domain::names::{Endpoint, Uid};
 use crate::domain::record::ClusterRecord;
+
+/// A kubelet that was told to asks for a certificate within seconds of its restart, unless it has one of an earlier time.
+const ASKS: Duration = Duration::from_secs(60);
 
 /// What was done to a machine in this process.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +59,9 @@ pub(super) struct ClusterWorld<'a> {
     pub(super) drifted: BTreeMap<Uid, bool>,
     /// How often an installation had been tried on each machine before this operation.
     installs_before: BTreeMap<Uid, u32>,
+    /// Whose kubelets were told in this operation to ask for serving certificates; since when, where they may have one
+    /// of an earlier time.
+    pub(super) asks_for_certificate: BTreeMap<Uid, Option<Instant>>,
     pub(super) silent_since: BTreeMap<Uid, Instant>,
     pub(super) kubernetes: Option<Kubernetes>,
     pub(super) seen: Observed,
@@ -84,7 +91,7 @@ pub(super) struct Kubernetes {
 impl Kubernetes {
     /// Keeps a member's API server, and is woken by its objects from now on.
     pub(super) fn watched(client: kubernetes::Client, wake: Arc<Notify>) -> Self {
-        let mut watched = vec![Watched::nodes()];
+        let mut watched = vec![Watched::nodes(), Watched::serving_requests()];
         watched.extend(Watched::workloads("kube-system"));
         watched.extend(Watched::workloads("cert-manager"));
         let mut wakeups = client.wakeups(watched);
@@ -129,6 +136,7 @@ impl<'a> ClusterWorld<'a> {
             connections: BTreeMap::new(),
             applied: BTreeMap::new(),
             drifted: BTreeMap::new(),
+            asks_for_certificate: BTreeMap::new(),
             silent_since: BTreeMap::new(),
             kubernetes: None,
             seen: Observed::default(),
@@ -154,6 +162,7 @@ impl<'a> ClusterWorld<'a> {
             wanted_control_planes: self.wanted_control_planes,
             cilium: self.parsed.cilium.is_some(),
             cert_manager: self.parsed.cert_manager.is_some(),
+            serving_certificates: self.parsed.serving_certificates,
             etcd: self.record.body.etcd.clone(),
             secrets_given: self.parsed.secrets.is_some(),
             bootstrapped: self.record.body.bootstrapped,
@@ -163,7 +172,9 @@ impl<'a> ClusterWorld<'a> {
     fn member(&self, machine: &Machine) -> Member {
         let before = self.installs_before.get(&machine.member.uid).copied().unwrap_or(0);
         let tries = machine.member.installs.saturating_sub(before);
-        Member { tries, ..machine.member.clone() }
+        let asks = self.asks_for_certificate.get(&machine.member.uid);
+        let asks_for_certificate = asks.is_some_and(|since| since.is_none_or(|since| since.elapsed() < ASKS));
+        Member { tries, asks_for_certificate, ..machine.member.clone() }
     }
 
     pub(super) fn machine(&self, uid: &Uid) -> Option<&Machine> {
@@ -283,6 +294,7 @@ impl World for ClusterWorld<'_> {
             Action::BootstrapEtcd(uid) => self.bootstrap_etcd(&uid).await,
             Action::RememberEtcd => self.remember(|record| record.etcd.seen = true).await,
             Action::InstallAddon(addon) => self.install_addon(addon).await,
+            Action::ApproveServingCertificates(names) => self.approve_serving_certificates(&names).await,
             Action::RememberBootstrapped => self.remember(|record| record.bootstrapped = true).await,
         };
         self.failure = done.as_ref().err().map(|error| format!("failed to {}", error.text));

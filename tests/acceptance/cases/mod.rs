@@ -14,6 +14,7 @@ mod members;
 mod metal;
 mod pools;
 mod secrets;
+mod serving_certificates;
 
 use libtest_mimic::{Failed, Trial};
 
@@ -39,6 +40,7 @@ pub(crate) fn all() -> Vec<Trial> {
         metal::cases(),
         pools::cases(),
         secrets::cases(),
+        serving_certificates::cases(),
     ]
     .into_iter()
     .flatten()

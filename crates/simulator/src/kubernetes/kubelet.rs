@@ -7,6 +7,7 @@ mod pod_status;
 mod pod_worker;
 mod pods;
 mod registration;
+mod serving;
 mod static_pods;
 mod talos_node;
 mod volumes;
@@ -65,6 +66,7 @@ pub(super) async fn run(context: Arc<Context>) {
         registration::heartbeat(&kubelet),
         registration::renew_lease(&kubelet, &node),
         talos_node::apply(&kubelet),
+        serving::obtain(&kubelet),
         pods::run(&kubelet),
         static_pods::run(&kubelet, &node),
     );

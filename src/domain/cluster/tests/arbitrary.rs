@@ -47,6 +47,7 @@ pub(super) fn any_look() -> impl Strategy<Value = Observed> {
             addons,
             health,
             nodes,
+            serving_requests: None,
             rest_unhealthy,
         },
     )
@@ -157,7 +158,8 @@ fn any_addon() -> impl Strategy<Value = AddonSeen> {
 }
 
 fn any_nodes() -> impl Strategy<Value = Seen<BTreeMap<String, NodeSeen>>> {
-    let node = option::of(Just("no network".to_owned())).prop_map(|not_ready| NodeSeen { not_ready });
+    let node = option::of(Just("no network".to_owned()))
+        .prop_map(|not_ready| NodeSeen { not_ready, internal_addresses: Vec::new() });
     let names = prop::sample::select([&CONTROL_PLANES[..], &WORKERS[..]].concat());
     any_seen(btree_map(names.prop_map(str::to_owned), node, 0..=5))
 }

@@ -4,6 +4,7 @@ mod arbitrary;
 mod changes;
 mod conditions;
 mod properties;
+mod serving;
 mod tables;
 mod walks;
 mod world;
@@ -45,6 +46,7 @@ fn member(name: &str, role: Role) -> Member {
         installs: 0,
         tries: 0,
         unproven: false,
+        asks_for_certificate: false,
     }
 }
 
@@ -62,6 +64,7 @@ fn spec(control_planes: u32, workers: u32) -> Spec {
         wanted_control_planes: control_planes,
         cilium: true,
         cert_manager: true,
+        serving_certificates: false,
         etcd: EtcdRecord::default(),
         secrets_given: false,
         bootstrapped: false,
@@ -114,7 +117,9 @@ fn all_good(spec: &Spec) -> Observed {
     let etcd = |role| if role == Role::ControlPlane { EtcdService::Started } else { EtcdService::Empty };
     let good = AddonSeen { installed: Seen::Present(()), unhealthy: None };
     let control_planes: Vec<_> = spec.control_planes().map(|member| member.hostname.as_str()).collect();
-    let nodes = spec.members.iter().map(|member| (member.hostname.to_string(), NodeSeen { not_ready: None }));
+    let nodes = spec.members.iter().map(|member| {
+        (member.hostname.to_string(), NodeSeen { not_ready: None, internal_addresses: Vec::new() })
+    });
     Observed {
         machines: spec.members.iter().map(|member| (member.uid.clone(), up(etcd(member.role)))).collect(),
         etcd: etcd_of(&control_planes),
@@ -123,6 +128,7 @@ fn all_good(spec: &Spec) -> Observed {
         addons: BTreeMap::from([(Addon::Cilium, good.clone()), (Addon::CertManager, good)]),
         health: Some(Seen::Present(())),
         nodes: Some(Seen::Present(nodes.collect())),
+        serving_requests: None,
         rest_unhealthy: None,
     }
 }
@@ -154,6 +160,7 @@ fn described(action: &Action) -> String {
         Action::RememberEtcd => "remember etcd".to_owned(),
         Action::InstallAddon(addon) => format!("install {addon}"),
         Action::RememberBootstrapped => "remember health".to_owned(),
+        Action::ApproveServingCertificates(names) => format!("approve {}", names.join(", ")),
     }
 }
 

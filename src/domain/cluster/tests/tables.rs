@@ -503,7 +503,10 @@ fn everything_is_every_node_and_the_remaining_workloads() {
         row(
             "a node is missing",
             |_, seen| {
-                let nodes = BTreeMap::from([("cp-0".to_owned(), NodeSeen { not_ready: None })]);
+                let nodes = BTreeMap::from([(
+                    "cp-0".to_owned(),
+                    NodeSeen { not_ready: None, internal_addresses: Vec::new() },
+                )]);
                 seen.nodes = Some(Seen::Present(nodes));
             },
             "Everything: wait for node \"w-0\" to become Ready: it has not registered with the API server",

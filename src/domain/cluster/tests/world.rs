@@ -151,6 +151,7 @@ impl World {
             addons: [Addon::Cilium, Addon::CertManager].map(|addon| (addon, seen_as(addon))).into(),
             health,
             nodes: if blind { unknown("timed out") } else { Some(Seen::Present(self.nodes())) },
+            serving_requests: None,
             rest_unhealthy: None,
         }
     }
@@ -174,7 +175,7 @@ impl World {
         let network = self.addons.contains_key(&Addon::Cilium);
         let node = |member: &Member| {
             let not_ready = (!network).then(|| "no network".to_owned());
-            (member.hostname.to_string(), NodeSeen { not_ready })
+            (member.hostname.to_string(), NodeSeen { not_ready, internal_addresses: Vec::new() })
         };
         self.spec.members.iter().filter(up).map(node).collect()
     }
@@ -204,6 +205,7 @@ impl World {
             Action::RememberEtcd => self.spec.etcd.seen = true,
             Action::InstallAddon(addon) => drop(self.addons.insert(addon, false)),
             Action::RememberBootstrapped => self.spec.bootstrapped = true,
+            Action::ApproveServingCertificates(_) => {}
         }
     }
 

@@ -250,7 +250,7 @@ fn logging(machine: &Value, verdict: &mut Verdict) {
 }
 
 /// Whether kubelets ask the cluster for their serving certificates.
-fn asks_for_serving_certificates(machine: &Value) -> bool {
+pub(super) fn asks_for_serving_certificates(machine: &Value) -> bool {
     let flag_is_on = match machine.at(&["kubelet", "extraArgs", "rotate-server-certificates"]) {
         Some(value) => value.as_sequence().and_then(<[_]>::last).unwrap_or(value).as_str() == Some("true"),
         None => false,

@@ -51,6 +51,15 @@ impl Verdict {
     }
 }
 
+impl MachineConfiguration {
+    /// Whether the machine's kubelet asks the cluster for the certificate that it serves with.
+    #[must_use]
+    pub fn asks_for_serving_certificates(&self) -> bool {
+        let machine = self.main().and_then(|main| main.field("machine"));
+        machine.is_some_and(machine::asks_for_serving_certificates)
+    }
+}
+
 /// Judges a configuration for a machine of metal. `installed` says that Talos is on its disk already, so that no disk
 /// needs to be named.
 #[must_use]

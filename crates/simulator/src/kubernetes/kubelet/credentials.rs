@@ -107,7 +107,7 @@ fn signing_request(node: &str, key: &KeyPair) -> Result<CertificateSigningReques
 }
 
 /// Waits for the certificate of a request; a denial is an error.
-async fn signed(
+pub(super) async fn signed(
     requests: &Api<CertificateSigningRequest>,
     created: CertificateSigningRequest,
 ) -> Result<String, String> {
@@ -135,6 +135,6 @@ async fn signed(
     Err(format!("the watch of request {name} ended"))
 }
 
-fn folder(context: &Context) -> PathBuf {
+pub(super) fn folder(context: &Context) -> PathBuf {
     context.specification.data.join("kubelet/pki")
 }

@@ -135,7 +135,7 @@ pub(super) fn status(
     })
 }
 
-fn addresses(specification: &NodeSpecification) -> Vec<Value> {
+pub(super) fn addresses(specification: &NodeSpecification) -> Vec<Value> {
     let configuration = &specification.configuration;
     let given = flag(&configuration.machine.kubelet.extra_arguments, "node-ip");
     let chosen: Vec<IpAddr> = if given.is_empty() {

@@ -1,0 +1,172 @@
+//! Kubelets' requests for the certificates that they serve their API with: which of them are approved.
+//!
+//! Kubernetes approves none of them itself, since only who knows the machines can tell whether a node may speak for an
+//! address (<https://kubernetes.io/docs/reference/access-authn-authz/kubelet-tls-bootstrapping/#certificate-rotation>).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::observed::{NodeSeen, Observed};
+use super::spec::{Member, Spec};
+use super::step::Waiting;
+use crate::domain::seen::Seen;
+
+/// Who signs kubelets' serving certificates.
+pub const SIGNER: &str = "kubernetes.io/kubelet-serving";
+
+/// Before every node's name.
+const NODE: &str = "system:node:";
+/// The group of all nodes.
+const NODES: &str = "system:nodes";
+
+/// A request to [`SIGNER`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServingRequest {
+    /// The request's name.
+    pub name: String,
+    /// Who asked, as the API server authenticated it.
+    pub requestor: String,
+    /// The groups of who asked.
+    pub groups: Vec<String>,
+    /// What the certificate is asked for.
+    pub usages: Vec<String>,
+    /// What should stand in the certificate, or why that can't be read.
+    pub wanted: Result<WantedCertificate, String>,
+    /// What became of it.
+    pub state: RequestState,
+}
+
+/// What should stand in a certificate.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WantedCertificate {
+    /// The subject's common name.
+    pub common_name: String,
+    /// The subject's organisations.
+    pub organizations: Vec<String>,
+    /// Host names.
+    pub dns_names: Vec<String>,
+    /// IP addresses in their usual text.
+    pub addresses: Vec<String>,
+    /// Names of other kinds, which no kubelet has.
+    pub others: Vec<String>,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestState {
+    /// Nobody has judged it yet.
+    Pending,
+    /// It was approved.
+    Approved,
+    /// It was denied, or could not be signed.
+    Refused,
+}
+
+impl ServingRequest {
+    /// The node that asks, when a node does.
+    #[must_use]
+    pub fn node(&self) -> Option<&str> {
+        self.requestor.strip_prefix(NODE).filter(|node| !node.is_empty())
+    }
+
+    /// Why it may not be approved; `None` when it may.
+    fn objection(&self, members: &[Member], nodes: &BTreeMap<String, NodeSeen>) -> Option<String> {
+        let wanted = match &self.wanted {
+            Ok(wanted) => wanted,
+            Err(why) => return Some(format!("it can't be read: {why}")),
+        };
+        let Some(node) = self.node() else { return Some(format!("{:?} is no node", self.requestor)) };
+        if !members.iter().any(|member| member.hostname.as_str() == node) {
+            return Some("it is no machine of this cluster's pools".to_owned());
+        }
+        let Some(seen) = nodes.get(node) else { return Some("there is no such node".to_owned()) };
+        if !self.groups.iter().any(|group| group == NODES) {
+            return Some(format!("who asked is not in group {NODES}"));
+        }
+        if wanted.common_name != self.requestor || wanted.organizations != [NODES] {
+            return Some(format!("its subject is not {}", self.requestor));
+        }
+        let allowed = ["key encipherment", "digital signature", "server auth"];
+        if let Some(usage) = self.usages.iter().find(|usage| !allowed.contains(&usage.as_str())) {
+            return Some(format!("it asks for usage {usage:?}"));
+        }
+        if !self.usages.iter().any(|usage| usage == "server auth") {
+            return Some("it asks for no serving certificate".to_owned());
+        }
+        if wanted.dns_names.is_empty() && wanted.addresses.is_empty() {
+            return Some("it names no host".to_owned());
+        }
+        if let Some(name) = wanted.dns_names.iter().chain(&wanted.others).find(|name| *name != node) {
+            return Some(format!("it asks for the name {name:?}"));
+        }
+        let others: BTreeSet<&String> = nodes
+            .iter()
+            .filter(|(name, _)| *name != node)
+            .flat_map(|(_, other)| &other.internal_addresses)
+            .collect();
+        let foreign =
+            |address: &&String| !seen.internal_addresses.contains(address) || others.contains(address);
+        wanted
+            .addresses
+            .iter()
+            .find(foreign)
+            .map(|address| format!("it asks for the address {address}, which is not the node's alone"))
+    }
+}
+
+/// The requests that are to be approved now, by name.
+#[must_use]
+pub fn approvable(spec: &Spec, seen: &Observed) -> Vec<String> {
+    let Some((requests, nodes)) = known(spec, seen) else { return Vec::new() };
+    approvable_of(&spec.members, nodes, requests).map(|request| request.name.clone()).collect()
+}
+
+/// The requests among these that may be approved and were not yet.
+pub fn approvable_of<'a>(
+    members: &'a [Member],
+    nodes: &'a BTreeMap<String, NodeSeen>,
+    requests: &'a [ServingRequest],
+) -> impl Iterator<Item = &'a ServingRequest> {
+    requests
+        .iter()
+        .filter(|request| request.state == RequestState::Pending)
+        .filter(move |request| request.objection(members, nodes).is_none())
+}
+
+/// What is missing until every kubelet has the certificate that it asks for.
+#[must_use]
+pub fn shortcomings(spec: &Spec, seen: &Observed) -> Vec<Waiting> {
+    if !spec.serving_certificates {
+        return Vec::new();
+    }
+    let Some((requests, nodes)) = known(spec, seen) else {
+        return match &seen.serving_requests {
+            Some(Seen::Unknown(why)) => vec![Waiting::Workloads { why: why.clone() }],
+            Some(Seen::Present(_) | Seen::Absent) | None => Vec::new(),
+        };
+    };
+    let missing = |member: &Member| {
+        let hostname = member.hostname.as_str();
+        let own = || requests.iter().filter(|request| request.node() == Some(hostname));
+        let pending = own().find(|request| request.state == RequestState::Pending).map(|request| {
+            let name = &request.name;
+            match request.objection(&spec.members, nodes) {
+                Some(why) => format!("request {name} is not approved, since {why}"),
+                None => format!("request {name} is about to be approved"),
+            }
+        });
+        let why = pending.or_else(|| {
+            let has = own().any(|request| request.state == RequestState::Approved);
+            (member.asks_for_certificate && !has).then(|| "its kubelet has not asked for it yet".to_owned())
+        })?;
+        Some(Waiting::ServingCertificate { hostname: member.hostname.clone(), why })
+    };
+    spec.members.iter().filter_map(missing).collect()
+}
+
+type Known<'a> = (&'a Vec<ServingRequest>, &'a BTreeMap<String, NodeSeen>);
+
+fn known<'a>(spec: &Spec, seen: &'a Observed) -> Option<Known<'a>> {
+    let requests = seen.serving_requests.as_ref().and_then(Seen::present);
+    let nodes = seen.nodes.as_ref().and_then(Seen::present);
+    spec.serving_certificates.then(|| requests.zip(nodes)).flatten()
+}
