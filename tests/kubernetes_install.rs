@@ -344,7 +344,8 @@ async fn written(client: &Client, namespace: &str) -> BTreeMap<String, Value> {
             let name = object.reference().to_string();
             let mut json = object.into_json();
             let metadata = json["metadata"].take();
-            let entries = metadata["managedFields"].as_array().unwrap().iter();
+            // What the API server keeps for itself has no fields that anyone manages.
+            let entries = metadata["managedFields"].as_array().into_iter().flatten();
             let ours: Vec<&Value> = entries.filter(|entry| entry["manager"] == FIELD_MANAGER).collect();
             if ours.is_empty() {
                 continue;

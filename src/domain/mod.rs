@@ -4,6 +4,7 @@ pub mod addon;
 pub mod claim;
 pub mod cluster;
 pub mod condition;
+pub mod digest;
 pub mod machine;
 pub mod machine_configuration;
 pub mod names;

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
+use super::digest;
 use super::machine::{Facts, InstallDisk};
 use super::names::{Address, Label, Uid};
 use super::selector::{Labels, Selector};
@@ -88,6 +89,16 @@ pub struct InstanceRecord {
 }
 
 impl InstanceRecord {
+    /// A digest of what the machine's own resource says of its configuration: it changes when that does.
+    #[must_use]
+    pub fn configuration_digest(&self) -> String {
+        let names: Vec<String> = self.interfaces.iter().map(ToString::to_string).collect();
+        let hostname = self.hostname.as_ref().map(ToString::to_string).unwrap_or_default();
+        // A missing disk and one without criteria choose alike.
+        let disk = self.install_disk.as_ref().map(|disk| format!("{disk:?}")).unwrap_or_default();
+        digest::short(&[digest::short(&self.config_patches), digest::short(&names), hostname, disk])
+    }
+
     /// Where the machine is dialled: the address that answered first, then all others.
     #[must_use]
     pub fn candidates(&self) -> Vec<Address> {

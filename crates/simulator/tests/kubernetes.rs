@@ -115,8 +115,11 @@ async fn pods_meet_their_fate_and_need_what_they_mount() {
         .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node/cp-11", "--timeout=60s"])
         .await
         .unwrap();
-    let provider = ["get", "node", "cp-11", "-o", "jsonpath={.spec.providerID} {.metadata.labels.tier}"];
-    assert_eq!(cluster.kubectl(&kubeconfig, &provider).await.unwrap(), "sim://cp-11 general");
+    // Talos sets the label after the kubelet has registered the node.
+    let labelled = "--for=jsonpath={.metadata.labels.tier}=general";
+    cluster.kubectl(&kubeconfig, &["wait", labelled, "node/cp-11", "--timeout=60s"]).await.unwrap();
+    let provider = ["get", "node", "cp-11", "-o", "jsonpath={.spec.providerID}"];
+    assert_eq!(cluster.kubectl(&kubeconfig, &provider).await.unwrap(), "sim://cp-11");
 
     let workload = Workload { namespace: "default".to_owned(), name: "app".to_owned() };
     cluster.clusters.set_fate(workload.clone(), Fate::CrashLoop { exit_code: 3 });

@@ -54,6 +54,7 @@ impl Resource for Instances {
         if readdressed {
             planned.forget_facts();
         }
+        planned.configuration_digest = planned.planned_digest();
         Ok(planned)
     }
 

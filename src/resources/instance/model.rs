@@ -46,6 +46,7 @@ pub struct Instance {
     pub(super) memory_bytes: Attr<u64>,
     pub(super) secure_boot: Attr<bool>,
     pub(super) schematic: Attr<String>,
+    pub(super) configuration_digest: Attr<String>,
     pub(super) conditions: Attr<List<Condition>>,
 }
 
@@ -115,6 +116,15 @@ impl Model for Instance {
             computed("schematic", "The image factory's schematic of the image that it booted."),
             &mut self.schematic,
         );
+        v.attribute(
+            computed(
+                "configuration_digest",
+                "A short digest of what this resource says of the machine's Talos configuration (`hostname`, `interfaces`, \
+                 `install_disk`, `config_patches`). By it an edit reaches the machine's cluster in the same apply, where the \
+                 pool lists the machine in `instances`.",
+            ),
+            &mut self.configuration_digest,
+        );
         v.attribute(computed("conditions", condition::DESCRIPTION), &mut self.conditions);
     }
 }
@@ -130,6 +140,15 @@ pub(super) struct InstallDiskModel {
     kind: Attr<String>,
     bus_path: Attr<String>,
     overwrite: Attr<bool>,
+}
+
+impl InstallDiskModel {
+    /// Whether something about it is known after apply only.
+    fn is_open(&self) -> bool {
+        let texts =
+            [&self.path, &self.serial, &self.wwid, &self.model, &self.size, &self.kind, &self.bus_path];
+        texts.iter().any(|text| text.is_unknown()) || self.overwrite.is_unknown()
+    }
 }
 
 impl Model for InstallDiskModel {
@@ -310,6 +329,7 @@ impl Instance {
         if !matches!(self.hostname, Attr::Known(_)) {
             self.hostname = self.name.clone();
         }
+        self.configuration_digest = record.configuration_digest().into();
         self.conditions = condition::listed(&record.conditions);
         self.show_facts(record.facts.as_ref());
         self
@@ -372,6 +392,21 @@ impl Instance {
     }
 
     /// Nothing that the machine says of itself is known before it is asked anew.
+    /// What [`configuration_digest`](InstanceRecord::configuration_digest) will be; unknown as long as anything in it is.
+    pub(super) fn planned_digest(&self) -> Attr<String> {
+        let lists = [&self.interfaces, &self.config_patches];
+        let open = lists.iter().any(|list| !list.is_null() && list.known_items().is_none());
+        let open_disk = match &self.install_disk {
+            Attr::Known(disk) => disk.is_open(),
+            Attr::Null => false,
+            Attr::Unknown => true,
+        };
+        if open || open_disk || self.name.is_unknown() || self.hostname.is_unknown() {
+            return Attr::Unknown;
+        }
+        self.parse().map_or(Attr::Unknown, |parsed| parsed.record.configuration_digest().into())
+    }
+
     pub(super) fn forget_facts(&mut self) {
         self.address = Attr::Unknown;
         self.talos_version = Attr::Unknown;

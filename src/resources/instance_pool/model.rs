@@ -98,12 +98,21 @@ pub(super) struct Reference {
     pub name: Attr<String>,
     /// Its identity.
     pub uid: Attr<String>,
+    /// What its resource says of its configuration.
+    pub configuration_digest: Attr<String>,
 }
 
 impl Model for Reference {
     fn attributes(&mut self, v: &mut impl Visitor) {
         v.attribute(required("name", "The machine's name."), &mut self.name);
         v.attribute(required("uid", "The machine's `uid`: a replaced machine has another."), &mut self.uid);
+        v.attribute(
+            optional(
+                "configuration_digest",
+                "The machine's `configuration_digest`: an edit of its resource reaches the cluster by it.",
+            ),
+            &mut self.configuration_digest,
+        );
     }
 }
 
@@ -114,12 +123,21 @@ pub struct Member {
     pub name: Attr<String>,
     /// Its identity.
     pub uid: Attr<String>,
+    /// What its resource says of its configuration.
+    pub configuration_digest: Attr<String>,
 }
 
 impl Model for Member {
     fn attributes(&mut self, v: &mut impl Visitor) {
         v.attribute(computed("name", "The machine's name."), &mut self.name);
         v.attribute(computed("uid", "The machine's `uid`."), &mut self.uid);
+        v.attribute(
+            computed(
+                "configuration_digest",
+                "The machine's `configuration_digest`, where the machine is listed in `instances`.",
+            ),
+            &mut self.configuration_digest,
+        );
     }
 }
 
@@ -239,6 +257,24 @@ impl Pool {
         Some(listed)
     }
 
+    /// What a machine's resource says of its configuration, where it is listed in `instances`.
+    pub(super) fn digest_of(&self, name: &str) -> Attr<String> {
+        let entries = match &self.instances {
+            Attr::Known(entries) => entries,
+            Attr::Null => return Attr::Null,
+            Attr::Unknown => return Attr::Unknown,
+        };
+        let mut unclear = false;
+        for entry in entries.values() {
+            match entry.known().map(|reference| (&reference.name, &reference.configuration_digest)) {
+                Some((Attr::Known(listed), digest)) if listed == name => return digest.clone(),
+                Some((Attr::Known(_) | Attr::Null, _)) => {}
+                Some((Attr::Unknown, _)) | None => unclear = true,
+            }
+        }
+        if unclear { Attr::Unknown } else { Attr::Null }
+    }
+
     /// Shows what the inventory says.
     pub(super) fn shown(mut self, uid: &str, record: &PoolRecord, members: &[Machine]) -> Self {
         self.uid = uid.into();
@@ -246,7 +282,11 @@ impl Pool {
             (members.iter().filter(|m| crate::domain::claim::is_discovered(&m.record)).count() as u64).into();
         self.members = members
             .iter()
-            .map(|machine| Member { name: machine.name.as_str().into(), uid: machine.uid.as_str().into() })
+            .map(|machine| Member {
+                name: machine.name.as_str().into(),
+                uid: machine.uid.as_str().into(),
+                configuration_digest: self.digest_of(machine.name.as_str()),
+            })
             .collect();
         self.conditions = condition::listed(&record.conditions);
         self
@@ -260,7 +300,11 @@ impl Pool {
                 listed
                     .iter()
                     .map(|(name, uid)| {
-                        let reference = Reference { name: name.as_str().into(), uid: uid.as_str().into() };
+                        let reference = Reference {
+                            name: name.as_str().into(),
+                            uid: uid.as_str().into(),
+                            configuration_digest: Attr::Null,
+                        };
                         (name.to_string(), reference)
                     })
                     .collect()

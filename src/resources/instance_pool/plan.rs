@@ -73,10 +73,20 @@ fn replaced(current: &[Member], planned: &Pool) -> bool {
 
 /// Writes the judgement into the planned object.
 pub(super) fn apply(judged: Planned, planned: &mut Pool) {
+    let with_digests = |members: Vec<Member>, planned: &Pool| -> Attr<List<Member>> {
+        let digest =
+            |member: &Member| member.name.known().map(|name| planned.digest_of(name)).unwrap_or_default();
+        members.into_iter().map(|member| Member { configuration_digest: digest(&member), ..member }).collect()
+    };
     match judged {
-        Planned::Unchanged => {}
+        Planned::Unchanged => {
+            if let Some(members) = planned.members.known_items() {
+                let members = members.into_iter().cloned().collect();
+                planned.members = with_digests(members, planned);
+            }
+        }
         Planned::Shrunk(members) => {
-            planned.members = members.into_iter().collect::<Attr<List<Member>>>();
+            planned.members = with_digests(members, planned);
             planned.ready_replicas = Attr::Unknown;
             planned.conditions = Attr::Unknown;
         }
@@ -94,14 +104,22 @@ mod tests {
     use super::*;
 
     fn member(name: &str) -> Member {
-        Member { name: name.into(), uid: format!("uid-{name}").as_str().into() }
+        Member {
+            name: name.into(),
+            uid: format!("uid-{name}").as_str().into(),
+            configuration_digest: format!("digest-{name}").as_str().into(),
+        }
     }
 
     fn pool(replicas: i64, members: &[&str]) -> Pool {
         let instances = members.iter().map(|name| {
             (
                 (*name).to_owned(),
-                Reference { name: (*name).into(), uid: format!("uid-{name}").as_str().into() },
+                Reference {
+                    name: (*name).into(),
+                    uid: format!("uid-{name}").as_str().into(),
+                    configuration_digest: format!("digest-{name}").as_str().into(),
+                },
             )
         });
         Pool {
@@ -137,7 +155,7 @@ mod tests {
         let mut planned = pool(1, &["a"]);
         if let Some(entries) = planned.instances.known_mut() {
             for entry in entries.values_mut() {
-                *entry = Reference { name: "a".into(), uid: Attr::Unknown }.into();
+                *entry = Reference { name: "a".into(), uid: Attr::Unknown, ..Reference::default() }.into();
             }
         }
         assert_eq!(members(&prior, &planned, false), Planned::Open);

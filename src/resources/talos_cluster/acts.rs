@@ -141,7 +141,7 @@ impl ClusterWorld<'_> {
                 name: machine.member.name.clone(),
                 control_plane: machine.member.role == Role::ControlPlane,
                 configuration: Some(configuration.digest.clone()),
-                instance: Some(super::digests::of_instance(&machine.record)),
+                instance: Some(machine.record.configuration_digest()),
                 // A first configuration is no change that could be stopped; what is only staged can't break the machine
                 // before its next boot, which nobody waits for.
                 proven: install || self.parsed.apply_mode == ApplyMode::Staged,

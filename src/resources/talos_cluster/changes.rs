@@ -16,7 +16,7 @@ use crate::domain::machine_configuration::{
 };
 use crate::domain::names::{Endpoint, Uid};
 use crate::domain::record::ClusterRecord;
-use crate::plugin::{Diagnostic, Diagnostics, Operation, Path};
+use crate::plugin::{Attr, Diagnostic, Diagnostics, Operation, Path};
 
 /// A difference that is longer is cut: a plan is read by people.
 const LONGEST: usize = 60;
@@ -71,8 +71,9 @@ pub(super) async fn check(
             None => groups.push((text, vec![name])),
         }
     }
-    if !groups.is_empty() && !wrong.has_errors() {
-        operation.warn([warning(&groups, &after)]);
+    let edited = edited(prior, planned);
+    if !(groups.is_empty() && edited.is_empty()) && !wrong.has_errors() {
+        operation.warn([warning(&groups, &edited, &after)]);
     }
     wrong.into_result(())
 }
@@ -85,8 +86,28 @@ fn concerns(prior: &Cluster, planned: &Cluster) -> bool {
         .is_some_and(|digests| prior.configuration_digests.known().is_some_and(|before| before != digests))
 }
 
-fn warning(groups: &[(String, Vec<String>)], after: &Parsed) -> Diagnostic {
+/// The machines whose own resources change. What their new configurations are is not known here: this resource only
+/// sees that they are others.
+fn edited(prior: &Cluster, planned: &Cluster) -> Vec<String> {
+    let (before, after) = (prior.instance_digests(), planned.instance_digests());
+    let is_edited = |name: &&String| match (before.get(*name), after.get(*name)) {
+        (Some(Attr::Known(before)), Some(Attr::Known(after))) => before != after,
+        (Some(Attr::Known(_)), Some(Attr::Unknown)) => true,
+        (None | Some(_), None | Some(_)) => false,
+    };
+    after.keys().filter(is_edited).cloned().collect()
+}
+
+fn warning(groups: &[(String, Vec<String>)], edited: &[String], after: &Parsed) -> Diagnostic {
     let mut detail = String::new();
+    if !edited.is_empty() {
+        let _ = write!(
+            detail,
+            "{}: what changes in its kontinuum_instance, as the plan shows it there; Talos says how it applies that when it \
+             gets it\n\n",
+            edited.join(", ")
+        );
+    }
     for (text, names) in groups {
         let _ = write!(detail, "{}: {text}\n\n", names.join(", "));
     }

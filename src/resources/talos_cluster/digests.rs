@@ -1,18 +1,32 @@
 //! What a cluster's attributes say of each machine's configuration, as one short text that changes when they do.
 //!
-//! A pure function of the attributes, so that a plan can show it: what a machine itself contributes (its disks, its own
-//! patches) is not in it.
+//! A pure function of the attributes, so that a plan can show it. What a machine's own resource says is in it as far as its
+//! pool lists it in `instances`; what the machine itself contributes (its disks) is not.
 
-use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
 
 use super::model::{Cluster, Machine, PoolReference};
-use crate::domain::record::InstanceRecord;
+use crate::domain::digest::short as digest;
 use crate::plugin::{Attr, List, Map};
 
 impl Cluster {
     /// The digests by machine; unknown as long as anything about them is.
     pub(super) fn digests(&self) -> Attr<Map<String>> {
         self.try_digests().map_or(Attr::Unknown, |digests| digests.into_iter().collect())
+    }
+
+    /// What the machines' own resources say of their configurations, by machine, as far as their pools know it.
+    pub(super) fn instance_digests(&self) -> BTreeMap<String, Attr<String>> {
+        let plane = self.control_plane.known().map(|plane| &plane.pool);
+        let workers = self.workers.known().into_iter().flat_map(|workers| workers.values());
+        let pools = plane.into_iter().chain(workers.filter_map(|entry| Some(&entry.known()?.pool)));
+        let members = pools.filter_map(|pool| pool.known()?.members.known()).flatten();
+        members
+            .filter_map(|member| {
+                let member = member.known()?;
+                Some((member.name.known()?.clone(), member.configuration_digest.clone()))
+            })
+            .collect()
     }
 
     fn try_digests(&self) -> Option<Vec<(String, String)>> {
@@ -36,9 +50,10 @@ impl Cluster {
         }
         let mut digests = Vec::new();
         let mut add = |pool: &Attr<PoolReference>, own: &[String]| -> Option<()> {
-            let digest = digest(&[common.clone(), own.to_vec()].concat());
-            for name in names(pool)? {
-                digests.push((name, digest.clone()));
+            let shared = [common.clone(), own.to_vec()].concat();
+            for (name, instance) in members(pool)? {
+                let texts: Vec<&String> = shared.iter().chain(&instance).collect();
+                digests.push((name, digest(&texts)));
             }
             Some(())
         };
@@ -73,16 +88,6 @@ impl Cluster {
     }
 }
 
-/// A digest of what a machine's own resource contributes to its configuration.
-pub(super) fn of_instance(record: &InstanceRecord) -> String {
-    let patches = record.config_patches.clone();
-    let names: Vec<String> = record.interfaces.iter().map(ToString::to_string).collect();
-    let hostname = record.hostname.as_ref().map(ToString::to_string).unwrap_or_default();
-    // A missing disk and one without criteria choose alike.
-    let disk = record.install_disk.as_ref().map(|disk| format!("{disk:?}")).unwrap_or_default();
-    digest(&[digest(&patches), digest(&names), hostname, disk])
-}
-
 /// `None` for what is unknown.
 fn known<T: Clone>(attr: &Attr<T>) -> Option<Option<T>> {
     match attr {
@@ -92,11 +97,15 @@ fn known<T: Clone>(attr: &Attr<T>) -> Option<Option<T>> {
     }
 }
 
-fn names(pool: &Attr<PoolReference>) -> Option<Vec<String>> {
+/// A pool's machines, each with the digest of what its own resource says, where the pool knows that.
+fn members(pool: &Attr<PoolReference>) -> Option<Vec<(String, Option<String>)>> {
     let Some(pool) = known(pool)? else { return Some(Vec::new()) };
     let members = known(&pool.members)?.unwrap_or_default();
-    let name = |member: &Attr<Machine>| known(&known(member)?.unwrap_or_default().name)?;
-    members.iter().map(name).collect()
+    let member = |member: &Attr<Machine>| {
+        let member = known(member)?.unwrap_or_default();
+        Some((known(&member.name)?.unwrap_or_default(), known(&member.configuration_digest)?))
+    };
+    members.iter().map(member).collect()
 }
 
 fn texts(list: &Attr<List<String>>) -> Option<String> {
@@ -113,14 +122,4 @@ fn pairs(map: &Attr<Map<String>>) -> Option<String> {
         .map(|(key, value)| Some(format!("{key}={}", known(value)?.unwrap_or_default())))
         .collect();
     Some(digest(&items?))
-}
-
-/// Sixteen hexadecimal digits of SHA-256: enough to tell, short enough to read.
-fn digest(texts: &[String]) -> String {
-    let mut hash = Sha256::new();
-    for text in texts {
-        hash.update(text.len().to_le_bytes());
-        hash.update(text.as_bytes());
-    }
-    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -9,7 +9,6 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
 use super::super::access::Access;
-use super::digests::of_instance;
 use super::looks::{Dialled, dial, nodes_by_name};
 use super::members::Machine;
 use crate::clients::kubernetes;
@@ -134,7 +133,7 @@ async fn kind(machine: &Machine, credentials: &Credentials, member: Option<&Memb
     let given = member.and_then(|member| member.configuration.as_deref());
     let instance = member.and_then(|member| member.instance.as_ref());
     match dial(machine, credentials).await {
-        Dialled::Admin(_) if instance.is_some_and(|then| *then != of_instance(&machine.record)) => {
+        Dialled::Admin(_) if instance.is_some_and(|then| *then != machine.record.configuration_digest()) => {
             Some(Kind::Outdated)
         }
         Dialled::Admin(admin) => changed(&admin, given).await.map(Kind::Changed),

@@ -211,12 +211,20 @@ impl Model for PoolReference {
 pub(super) struct Machine {
     pub(super) name: Attr<String>,
     pub(super) uid: Attr<String>,
+    pub(super) configuration_digest: Attr<String>,
 }
 
 impl Model for Machine {
     fn attributes(&mut self, v: &mut impl Visitor) {
         v.attribute(required("name", "The machine's name."), &mut self.name);
         v.attribute(required("uid", "The machine's `uid`."), &mut self.uid);
+        v.attribute(
+            optional(
+                "configuration_digest",
+                "The machine's `configuration_digest`, by which an edit of its resource reaches the cluster.",
+            ),
+            &mut self.configuration_digest,
+        );
     }
 }
 

@@ -73,6 +73,7 @@ fn pool(uid: &Uid, pools: &[Stored<PoolRecord>], machines: &[Stored<InstanceReco
             .map(|machine| PoolMachine {
                 name: machine.name.clone().into(),
                 uid: machine.uid.as_str().into(),
+                configuration_digest: Attr::Null,
             })
             .collect(),
     }

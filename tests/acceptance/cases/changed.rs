@@ -17,6 +17,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         ("changed_configurations_go_out_machine_by_machine_control_planes_first", rolled_out),
         ("changed_configurations_stop_at_a_machine_that_does_not_come_back", stopped),
         ("changed_configurations_keep_to_their_apply_mode", apply_mode),
+        ("changed_instances_reach_their_machines_in_the_same_apply", instance_edited),
         ("a_machine_that_somebody_changed_or_reset_is_put_right", drifted),
         ("another_machine_at_a_machine_s_address_is_named_and_not_touched", exchanged),
     ])
@@ -122,6 +123,24 @@ fn apply_mode(rig: &mut Rig) -> Result<(), Failed> {
     talos(rig, 21, &json!([{ "call": "reboot" }]))?;
     rig.simulator()?.event(QUICK, |event| event["machine"] == "w-1" && event["stage"] == "rebooting")?;
     rig.apply(&[])?.expect_code(0)?;
+    ready(rig)
+}
+
+fn instance_edited(rig: &mut Rig) -> Result<(), Failed> {
+    let cluster = cluster(1, 2)?;
+    cluster.simulate(rig)?;
+    cluster.apply(rig)?;
+    ready(rig)?;
+
+    let labels = "labels     = { role = each.value.role }\n";
+    let patch = "yamlencode({ machine = { sysctls = { \"vm.swappiness\" = \"10\" } } })";
+    let edited = format!("{labels}  config_patches = each.key == \"w-2\" ? [{patch}] : null\n");
+    rig.module(&cluster.module(rig).replacen(labels, &edited, 1))?;
+    let planned = rig.plan(&["-json"])?.expect_code(2)?;
+    golden::expect("changed/instance", &golden::diagnostics(rig, &planned))?;
+    let so_far = rig.simulator()?.events().len();
+    rig.apply(&[])?.expect_code(0)?;
+    assert_eq!(configured(rig, so_far)?, ["w-2"]);
     ready(rig)
 }
 
