@@ -17,13 +17,13 @@ async fn one_control_plane_comes_up_only_after_bootstrap() {
     let preparing = services.wait_for(|all| {
         all.iter().any(|service| service.id == ServiceId::Etcd && service.state == ServiceState::Preparing)
     });
-    within(10, preparing).await.unwrap();
+    within(180, preparing).await.unwrap();
     assert!(node.etcd_members().await.is_err(), "no etcd answers before bootstrap");
 
     node.bootstrap().unwrap();
     assert_eq!(node.bootstrap(), Err(BootstrapError::AlreadyExists));
     let mut components = node.watch_components();
-    within(60, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
+    within(180, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
     let members = node.etcd_members().await.unwrap();
     assert_eq!(members.iter().map(|member| member.name.as_str()).collect::<Vec<_>>(), ["cp-11"]);
 
@@ -41,22 +41,22 @@ async fn charts_become_ready_on_a_control_plane_and_a_worker() {
     let worker = cluster.worker(21).await;
     node.bootstrap().unwrap();
     let mut components = node.watch_components();
-    within(60, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
+    within(180, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
     let kubeconfig = cluster.kubeconfig(&node);
     for name in ["node/cp-11", "node/w-21"] {
-        cluster.kubectl(&kubeconfig, &["wait", "--for=create", name, "--timeout=60s"]).await.unwrap();
+        cluster.kubectl(&kubeconfig, &["wait", "--for=create", name, "--timeout=180s"]).await.unwrap();
     }
-    let condition = r#"jsonpath={.status.conditions[?(@.type=="Ready")].reason}"#;
-    let before = cluster.kubectl(&kubeconfig, &["get", "node", "w-21", "-o", condition]).await.unwrap();
-    assert_eq!(before, "KubeletNotReady", "no pod network runs yet");
+    // No pod network runs yet.
+    let unready = r#"--for=jsonpath={.status.conditions[?(@.type=="Ready")].reason}=KubeletNotReady"#;
+    cluster.kubectl(&kubeconfig, &["wait", unready, "node/w-21", "--timeout=180s"]).await.unwrap();
 
     cluster.install_cilium(&kubeconfig, &["operator.replicas=2"]).await.unwrap();
     cluster
-        .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node", "--all", "--timeout=60s"])
+        .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node", "--all", "--timeout=180s"])
         .await
         .unwrap();
     cluster.install_cert_manager(&kubeconfig).await.unwrap();
-    let deployments = ["wait", "--for=condition=Available", "deployment", "--all", "-A", "--timeout=60s"];
+    let deployments = ["wait", "--for=condition=Available", "deployment", "--all", "-A", "--timeout=180s"];
     cluster.kubectl(&kubeconfig, &deployments).await.unwrap();
 
     // The real API server asks the played webhook.
@@ -105,19 +105,19 @@ async fn pods_meet_their_fate_and_need_what_they_mount() {
     let node = cluster.control_plane(11).await;
     node.bootstrap().unwrap();
     let mut components = node.watch_components();
-    within(90, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
+    within(180, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
     let kubeconfig = cluster.kubeconfig(&node);
-    cluster.kubectl(&kubeconfig, &["wait", "--for=create", "node/cp-11", "--timeout=60s"]).await.unwrap();
+    cluster.kubectl(&kubeconfig, &["wait", "--for=create", "node/cp-11", "--timeout=180s"]).await.unwrap();
     // A pod that mounts the network's folder makes the node ready.
     let network = cluster.manifest("network.yaml", NETWORK);
     cluster.kubectl(&kubeconfig, &["apply", "-f", &network]).await.unwrap();
     cluster
-        .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node/cp-11", "--timeout=60s"])
+        .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node/cp-11", "--timeout=180s"])
         .await
         .unwrap();
     // Talos sets the label after the kubelet has registered the node.
     let labelled = "--for=jsonpath={.metadata.labels.tier}=general";
-    cluster.kubectl(&kubeconfig, &["wait", labelled, "node/cp-11", "--timeout=60s"]).await.unwrap();
+    cluster.kubectl(&kubeconfig, &["wait", labelled, "node/cp-11", "--timeout=180s"]).await.unwrap();
     let provider = ["get", "node", "cp-11", "-o", "jsonpath={.spec.providerID}"];
     assert_eq!(cluster.kubectl(&kubeconfig, &provider).await.unwrap(), "sim://cp-11");
 
@@ -128,12 +128,15 @@ async fn pods_meet_their_fate_and_need_what_they_mount() {
     let waiting = |reason: &str| {
         format!("--for=jsonpath={{.status.containerStatuses[0].state.waiting.reason}}={reason}")
     };
-    let pod = ["wait", "pod", "-l", "app=app", "--timeout=60s"];
-    cluster.kubectl(&kubeconfig, &["wait", "--for=create", "deployment/app", "--timeout=60s"]).await.unwrap();
+    let pod = ["wait", "pod", "-l", "app=app", "--timeout=180s"];
+    cluster
+        .kubectl(&kubeconfig, &["wait", "--for=create", "deployment/app", "--timeout=180s"])
+        .await
+        .unwrap();
     cluster
         .kubectl(
             &kubeconfig,
-            &["wait", "--for=jsonpath={.status.replicas}=1", "deployment/app", "--timeout=60s"],
+            &["wait", "--for=jsonpath={.status.replicas}=1", "deployment/app", "--timeout=180s"],
         )
         .await
         .unwrap();
@@ -147,14 +150,14 @@ async fn pods_meet_their_fate_and_need_what_they_mount() {
     cluster.clusters.set_fate(workload.clone(), Fate::ImagePullError);
     cluster.kubectl(&kubeconfig, &[&pod[..], &[&waiting("ImagePullBackOff")]].concat()).await.unwrap();
     cluster.clusters.set_fate(workload, Fate::Healthy);
-    cluster.kubectl(&kubeconfig, &["rollout", "status", "deployment/app", "--timeout=60s"]).await.unwrap();
+    cluster.kubectl(&kubeconfig, &["rollout", "status", "deployment/app", "--timeout=180s"]).await.unwrap();
     // Deletion is honoured.
     cluster
-        .kubectl(&kubeconfig, &["delete", "deployment/app", "--cascade=foreground", "--timeout=60s"])
+        .kubectl(&kubeconfig, &["delete", "deployment/app", "--cascade=foreground", "--timeout=180s"])
         .await
         .unwrap();
     cluster
-        .kubectl(&kubeconfig, &["wait", "--for=delete", "pod", "-l", "app=app", "--timeout=60s"])
+        .kubectl(&kubeconfig, &["wait", "--for=delete", "pod", "-l", "app=app", "--timeout=180s"])
         .await
         .unwrap();
     node.stop().await;
@@ -177,17 +180,17 @@ async fn talos_own_manifests_bring_a_network_and_what_the_configuration_adds() {
     let worker = cluster.worker(21).await;
     node.bootstrap().unwrap();
     let mut components = node.watch_components();
-    within(90, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
+    within(180, components.wait_for(|all| all.scheduler == Component::Ready)).await.unwrap();
     let kubeconfig = cluster.kubeconfig(&node);
     for object in ["node/w-21", "configmap/added"] {
-        cluster.kubectl(&kubeconfig, &["wait", "--for=create", object, "--timeout=60s"]).await.unwrap();
+        cluster.kubectl(&kubeconfig, &["wait", "--for=create", object, "--timeout=180s"]).await.unwrap();
     }
     cluster
-        .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node", "--all", "--timeout=60s"])
+        .kubectl(&kubeconfig, &["wait", "--for=condition=Ready", "node", "--all", "--timeout=180s"])
         .await
         .unwrap();
     for workload in ["daemonset/kube-flannel", "daemonset/kube-proxy", "deployment/coredns"] {
-        let arguments = ["-n", "kube-system", "rollout", "status", workload, "--timeout=60s"];
+        let arguments = ["-n", "kube-system", "rollout", "status", workload, "--timeout=180s"];
         cluster.kubectl(&kubeconfig, &arguments).await.unwrap();
     }
     worker.stop().await;

@@ -16,24 +16,24 @@ async fn etcd_healthy(node: &Node) {
             service.id == ServiceId::Etcd && service.health.as_ref().is_some_and(|health| health.healthy)
         })
     });
-    within(60, healthy).await.unwrap();
+    within(180, healthy).await.unwrap();
 }
 
 async fn etcd_in(node: &Node, state: ServiceState) {
     let mut services = node.watch_services();
     let entered = services
         .wait_for(|all| all.iter().any(|service| service.id == ServiceId::Etcd && service.state == state));
-    within(30, entered).await.unwrap();
+    within(180, entered).await.unwrap();
 }
 
 async fn api_server_ready(node: &Node) {
     let mut components = node.watch_components();
-    within(90, components.wait_for(|all| all.api_server == Component::Ready)).await.unwrap();
+    within(180, components.wait_for(|all| all.api_server == Component::Ready)).await.unwrap();
 }
 
 /// Removes a member through another, over whatever time the cluster needs to be healthy enough for it.
 async fn removed(through: &Node, id: u64) {
-    within(60, async {
+    within(180, async {
         loop {
             match through.etcd_members().await {
                 Ok(members) if members.iter().all(|member| member.id != id) => return,
@@ -89,7 +89,7 @@ async fn three_control_planes_form_one_etcd_and_survive_the_loss_of_one() {
                 && event.message.contains("permanently removed from the cluster")
         })
     });
-    within(30, told).await.unwrap();
+    within(180, told).await.unwrap();
     back.stop().await;
     wipe(&cluster.data("cp-13")).await.unwrap();
     let back = cluster.control_plane(13).await;
@@ -97,7 +97,7 @@ async fn three_control_planes_form_one_etcd_and_survive_the_loss_of_one() {
     api_server_ready(&back).await;
 
     // It leaves by itself, and can't be asked any more.
-    within(60, back.etcd_leave()).await.unwrap();
+    within(180, back.etcd_leave()).await.unwrap();
     etcd_in(&back, ServiceState::Finished).await;
     assert!(back.etcd_data_is_empty());
     assert!(matches!(back.etcd_members().await, Err(EtcdError::NotRunning { .. })));
@@ -149,7 +149,7 @@ async fn a_control_plane_of_another_etcd_authority_never_joins() {
                     .any(|event| event.message.contains("failed to build initial etcd cluster"))
         })
     });
-    within(30, refused).await.unwrap();
+    within(180, refused).await.unwrap();
     assert_eq!(node.etcd_members().await.unwrap().len(), 1);
     stranger.stop().await;
     node.stop().await;
@@ -176,13 +176,13 @@ async fn a_virtual_address_leads_to_a_ready_api_server_and_moves_when_its_holder
     assert_eq!(cluster.kubectl(&kubeconfig, &ready).await.unwrap(), "ok");
     // A worker reaches the cluster through the endpoint alone, and joins by its token.
     let worker = cluster.worker(21).await;
-    cluster.kubectl(&kubeconfig, &["wait", "--for=create", "node/w-21", "--timeout=60s"]).await.unwrap();
+    cluster.kubectl(&kubeconfig, &["wait", "--for=create", "node/w-21", "--timeout=180s"]).await.unwrap();
 
     // Of two, one is removed before it goes, so that the other keeps its quorum.
     let id = first.etcd_status().await.unwrap().member_id;
     removed(&second, id).await;
     first.stop().await;
-    within(60, async { while cluster.kubectl(&kubeconfig, &ready).await.is_err() {} }).await;
+    within(180, async { while cluster.kubectl(&kubeconfig, &ready).await.is_err() {} }).await;
     for node in [second, worker] {
         node.stop().await;
     }
