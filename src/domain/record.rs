@@ -165,6 +165,16 @@ pub struct PoolRecord {
     pub acknowledged: bool,
 }
 
+/// An addon that was installed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddonRecord {
+    /// The namespace of its release.
+    pub namespace: String,
+    /// What it depends on, by release name: it goes before them.
+    #[serde(default)]
+    pub depends_on: Vec<String>,
+}
+
 /// A cluster.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterRecord {
@@ -197,6 +207,9 @@ pub struct ClusterRecord {
     /// Whether the cluster ever was bootstrapped and healthy.
     #[serde(default)]
     pub bootstrapped: bool,
+    /// The addons that were ever installed and not removed since, by release name.
+    #[serde(default)]
+    pub addons: BTreeMap<String, AddonRecord>,
     /// The versions of installed charts by release name, frozen.
     #[serde(default)]
     pub charts: BTreeMap<String, String>,

@@ -25,7 +25,7 @@ pub use client::{Client, Deadlines, Options};
 pub use discovery::{Kind, Kinds, Version};
 pub use drain::Drained;
 pub use error::{Cause, Error, FieldConflict, Result};
-pub use install::{Installation, Installed};
+pub use install::{Installation, Installed, objects};
 pub use nodes::{Node, Readiness};
 pub use object::{NotAnObject, Object, Reference};
 pub use resources::{FIELD_MANAGER, Filter, Write};

@@ -4,6 +4,7 @@
 
 pub mod cert_manager;
 pub mod cilium;
+pub mod further;
 mod health;
 mod spec;
 pub mod values;

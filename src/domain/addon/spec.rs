@@ -39,6 +39,8 @@ pub struct Addon {
     pub version: String,
     /// The values: ours with the user's on top.
     pub values: Value,
+    /// Objects in YAML instead of a chart from somewhere.
+    pub manifests: Option<String>,
 }
 
 impl Addon {
@@ -58,6 +60,7 @@ impl Addon {
             chart: name.to_owned(),
             version: overrides.version.clone().unwrap_or_else(|| version.to_owned()),
             values,
+            manifests: None,
         }
     }
 }

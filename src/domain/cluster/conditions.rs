@@ -54,7 +54,8 @@ fn control_plane_ready(evaluation: &Evaluation, failure: Option<&str>) -> Verdic
     match evaluation.gate {
         Some(Gate::Members) => unready("WaitingForInstances"),
         Some(Gate::NetworkInstalled) if failure.is_some() => unready("CiliumInstallFailed"),
-        Some(Gate::NetworkHealthy) => unready("AddonNotHealthy"),
+        Some(Gate::EarlyAddons) if failure.is_some() => unready("AddonInstallFailed"),
+        Some(Gate::NetworkHealthy | Gate::EarlyAddons) => unready("AddonNotHealthy"),
         Some(Gate::Healthy) if is_to_be_remembered(evaluation) => healthy(),
         Some(
             Gate::Configured
@@ -64,7 +65,13 @@ fn control_plane_ready(evaluation: &Evaluation, failure: Option<&str>) -> Verdic
             | Gate::NetworkInstalled
             | Gate::Healthy,
         ) => unready("Bootstrapping"),
-        Some(Gate::Workers | Gate::CertificatesInstalled | Gate::CertificatesHealthy | Gate::Everything)
+        Some(
+            Gate::Workers
+            | Gate::CertificatesInstalled
+            | Gate::CertificatesHealthy
+            | Gate::Addons
+            | Gate::Everything,
+        )
         | None => healthy(),
     }
 }
@@ -75,11 +82,13 @@ fn healthy() -> Verdict {
 
 fn ready(spec: &Spec, evaluation: &Evaluation, failure: Option<&str>) -> Verdict {
     let unready = |reason| Verdict::new(READY, Status::False, reason, text(evaluation, failure));
-    if passed(spec, evaluation, Gate::CertificatesHealthy) {
+    if passed(spec, evaluation, Gate::Addons) {
         return Verdict::new(READY, Status::True, "AddonsInstalled", "all addons are installed and healthy");
     }
     match evaluation.gate {
-        Some(Gate::CertificatesInstalled) if failure.is_some() => unready("AddonInstallFailed"),
+        Some(Gate::CertificatesInstalled | Gate::EarlyAddons | Gate::Addons) if failure.is_some() => {
+            unready("AddonInstallFailed")
+        }
         Some(Gate::NetworkInstalled) if failure.is_some() => unready("CiliumInstallFailed"),
         _ => unready("AddonNotHealthy"),
     }

@@ -29,6 +29,9 @@ pub enum Gate {
     NetworkInstalled,
     /// Cilium is healthy on the control plane.
     NetworkHealthy,
+    /// The user's own addons without which the control plane is not healthy are applied and healthy, and those that are
+    /// not wanted any more are gone.
+    EarlyAddons,
     /// The health check passes.
     Healthy,
     /// Workers have their configuration. After the control plane: a worker must not race etcd.
@@ -37,12 +40,14 @@ pub enum Gate {
     CertificatesInstalled,
     /// cert-manager is healthy and its webhook answers.
     CertificatesHealthy,
+    /// The user's own addons are applied, each after those it depends on, and healthy.
+    Addons,
     /// Every node is Ready with its agent. Soft: a worker that does not join is a warning.
     Everything,
 }
 
 /// The gates of a cluster that was never healthy yet.
-const FIRST: [Gate; 12] = [
+const FIRST: [Gate; 14] = [
     Gate::Members,
     Gate::Configured,
     Gate::Bootstrapped,
@@ -50,15 +55,17 @@ const FIRST: [Gate; 12] = [
     Gate::ApiServer,
     Gate::NetworkInstalled,
     Gate::NetworkHealthy,
+    Gate::EarlyAddons,
     Gate::Healthy,
     Gate::Workers,
     Gate::CertificatesInstalled,
     Gate::CertificatesHealthy,
+    Gate::Addons,
     Gate::Everything,
 ];
 
 /// The gates of a cluster that was healthy once: the health check comes last, never in the way of repair.
-const LATER: [Gate; 12] = [
+const LATER: [Gate; 14] = [
     Gate::Members,
     Gate::Configured,
     Gate::Bootstrapped,
@@ -66,9 +73,11 @@ const LATER: [Gate; 12] = [
     Gate::ApiServer,
     Gate::NetworkInstalled,
     Gate::NetworkHealthy,
+    Gate::EarlyAddons,
     Gate::Workers,
     Gate::CertificatesInstalled,
     Gate::CertificatesHealthy,
+    Gate::Addons,
     Gate::Everything,
     Gate::Healthy,
 ];
@@ -92,7 +101,7 @@ pub struct Evaluation {
 
 /// The order of the gates for a cluster.
 #[must_use]
-pub fn order(spec: &Spec) -> &'static [Gate; 12] {
+pub fn order(spec: &Spec) -> &'static [Gate; 14] {
     if spec.bootstrapped { &LATER } else { &FIRST }
 }
 
@@ -113,14 +122,16 @@ fn judge(gate: Gate, spec: &Spec, seen: &Observed) -> Option<Step> {
         Gate::Bootstrapped => bootstrapped(spec, seen),
         Gate::ControlPlanes => control_planes(spec, seen),
         Gate::ApiServer => api_server(seen),
-        Gate::NetworkInstalled => spec.cilium.then(|| installed(Addon::Cilium, seen)).flatten(),
-        Gate::NetworkHealthy => spec.cilium.then(|| healthy(Addon::Cilium, seen)).flatten(),
+        Gate::NetworkInstalled => spec.cilium.then(|| installed(&Addon::Cilium, seen)).flatten(),
+        Gate::NetworkHealthy => spec.cilium.then(|| healthy(&Addon::Cilium, seen)).flatten(),
+        Gate::EarlyAddons => leaving(spec).or_else(|| addons(true, spec, seen)),
+        Gate::Addons => addons(false, spec, seen),
         Gate::Healthy => health(spec, seen),
         Gate::Workers => workers(spec, seen),
         Gate::CertificatesInstalled => {
-            spec.cert_manager.then(|| installed(Addon::CertManager, seen)).flatten()
+            spec.cert_manager.then(|| installed(&Addon::CertManager, seen)).flatten()
         }
-        Gate::CertificatesHealthy => spec.cert_manager.then(|| healthy(Addon::CertManager, seen)).flatten(),
+        Gate::CertificatesHealthy => spec.cert_manager.then(|| healthy(&Addon::CertManager, seen)).flatten(),
         Gate::Everything => everything(spec, seen),
     }
 }
@@ -182,6 +193,7 @@ fn changing(actions: &[Action]) -> Option<&Uid> {
         | Action::BootstrapEtcd(_)
         | Action::RememberEtcd
         | Action::InstallAddon(_)
+        | Action::RemoveAddon(_)
         | Action::RememberBootstrapped
         | Action::ApproveServingCertificates(_) => None,
     })
@@ -405,31 +417,61 @@ fn api_server(seen: &Observed) -> Option<Step> {
     missing(&seen.endpoint).map(|why| Step::Wait(Waiting::Endpoint { why }))
 }
 
-fn addon(addon: Addon, seen: &Observed) -> Result<&AddonSeen, Step> {
-    seen.addons.get(&addon).ok_or_else(|| {
-        Step::Wait(Waiting::AddonUnknown { addon, why: "it was not looked at yet".to_owned() })
+fn addon<'a>(addon: &Addon, seen: &'a Observed) -> Result<&'a AddonSeen, Step> {
+    seen.addons.get(addon).ok_or_else(|| {
+        let why = "it was not looked at yet".to_owned();
+        Step::Wait(Waiting::AddonUnknown { addon: addon.clone(), why })
     })
 }
 
-fn installed(which: Addon, seen: &Observed) -> Option<Step> {
+fn installed(which: &Addon, seen: &Observed) -> Option<Step> {
     match addon(which, seen) {
         Err(step) => Some(step),
         Ok(found) => match &found.installed {
             Seen::Present(()) => None,
-            Seen::Absent => Some(Step::Act(vec![Action::InstallAddon(which)])),
-            Seen::Unknown(why) => Some(Step::Wait(Waiting::AddonUnknown { addon: which, why: why.clone() })),
+            Seen::Absent => Some(Step::Act(vec![Action::InstallAddon(which.clone())])),
+            Seen::Unknown(why) => {
+                Some(Step::Wait(Waiting::AddonUnknown { addon: which.clone(), why: why.clone() }))
+            }
         },
     }
 }
 
-fn healthy(which: Addon, seen: &Observed) -> Option<Step> {
+fn healthy(which: &Addon, seen: &Observed) -> Option<Step> {
     match addon(which, seen) {
         Err(step) => Some(step),
         Ok(found) => found
             .unhealthy
             .as_ref()
-            .map(|why| Step::Wait(Waiting::AddonHealth { addon: which, why: why.clone() })),
+            .map(|why| Step::Wait(Waiting::AddonHealth { addon: which.clone(), why: why.clone() })),
     }
+}
+
+/// One after the other: what depends on an addon goes before it.
+fn leaving(spec: &Spec) -> Option<Step> {
+    spec.leaving.first().map(|addon| Step::Act(vec![Action::RemoveAddon(addon.clone())]))
+}
+
+/// The user's own addons, in waves: each as soon as all that it depends on is healthy, those of one wave together.
+fn addons(early: bool, spec: &Spec, seen: &Observed) -> Option<Step> {
+    let mut actions = Vec::new();
+    let mut waiting = None;
+    for further in spec.addons.iter().filter(|further| further.before_health == early) {
+        let missing =
+            further.depends_on.iter().find_map(|on| installed(on, seen).or_else(|| healthy(on, seen)));
+        let own = || installed(&further.addon, seen).or_else(|| healthy(&further.addon, seen));
+        match (missing, own) {
+            // What it depends on is acted on at its own turn.
+            (Some(Step::Act(_)), _) => {}
+            (Some(step), _) => drop(waiting.get_or_insert(step)),
+            (None, own) => match own() {
+                Some(Step::Act(more)) => actions.extend(more),
+                Some(step) => drop(waiting.get_or_insert(step)),
+                None => {}
+            },
+        }
+    }
+    if actions.is_empty() { waiting } else { Some(Step::Act(actions)) }
 }
 
 fn health(spec: &Spec, seen: &Observed) -> Option<Step> {

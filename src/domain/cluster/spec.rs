@@ -1,5 +1,7 @@
 //! What a cluster should be.
 
+use std::collections::BTreeSet;
+
 use crate::domain::names::{Label, Uid};
 use crate::domain::record::EtcdRecord;
 use crate::domain::version::Version;
@@ -46,12 +48,37 @@ pub struct Member {
 }
 
 /// An addon by its release name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Addon {
     /// The network.
     Cilium,
     /// Certificates.
     CertManager,
+    /// One of the user's own.
+    Further(Label),
+}
+
+impl Addon {
+    /// The addon of a release name.
+    #[must_use]
+    pub fn named(name: &Label) -> Self {
+        match name.as_str() {
+            "cilium" => Self::Cilium,
+            "cert-manager" => Self::CertManager,
+            _ => Self::Further(name.clone()),
+        }
+    }
+}
+
+/// One of the user's own addons, and when its turn comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FurtherAddon {
+    /// Its name.
+    pub addon: Addon,
+    /// Whether the control plane is not healthy without it.
+    pub before_health: bool,
+    /// What has to be healthy before it is applied.
+    pub depends_on: BTreeSet<Addon>,
 }
 
 impl std::fmt::Display for Addon {
@@ -59,6 +86,7 @@ impl std::fmt::Display for Addon {
         f.write_str(match self {
             Self::Cilium => "cilium",
             Self::CertManager => "cert-manager",
+            Self::Further(name) => name.as_str(),
         })
     }
 }
@@ -78,6 +106,10 @@ pub struct Spec {
     pub cilium: bool,
     /// Whether cert-manager is installed.
     pub cert_manager: bool,
+    /// The user's own addons.
+    pub addons: Vec<FurtherAddon>,
+    /// Addons that were installed and are not wanted any more, in the order in which they go.
+    pub leaving: Vec<Addon>,
     /// Whether kubelets ask the cluster for their serving certificates, and we approve them.
     pub serving_certificates: bool,
     /// What is remembered of etcd.

@@ -18,6 +18,8 @@ pub enum Action {
     RememberEtcd,
     /// Apply a chart.
     InstallAddon(Addon),
+    /// Uninstall a chart that is not wanted any more.
+    RemoveAddon(Addon),
     /// Remember that the cluster is healthy.
     RememberBootstrapped,
     /// Approve these requests for kubelets' serving certificates.
@@ -32,6 +34,7 @@ impl std::fmt::Display for Action {
             Self::BootstrapEtcd(uid) => write!(f, "bootstrap etcd on machine {uid}"),
             Self::RememberEtcd => f.write_str("remember that etcd was seen"),
             Self::InstallAddon(addon) => write!(f, "apply the chart of {addon}"),
+            Self::RemoveAddon(addon) => write!(f, "uninstall the chart of {addon}"),
             Self::RememberBootstrapped => f.write_str("remember that the cluster is healthy"),
             Self::ApproveServingCertificates(names) => {
                 write!(f, "approve kubelets' serving certificates: {}", names.join(", "))

@@ -1,6 +1,7 @@
 //! Addons: whether they are there, whether they are healthy, and applying them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -9,19 +10,23 @@ use super::looks::nodes_by_name;
 use super::world::ClusterWorld;
 use crate::clients::kubernetes::{Cause, Client, Installation, Installed, Reference};
 use crate::converge::ActError;
+use crate::domain::addon::further::chart_of_manifests;
 use crate::domain::addon::{self, AddonHealth, cert_manager, cilium};
 use crate::domain::cluster::observed::AddonSeen;
 use crate::domain::cluster::spec::{Addon, Role};
 use crate::domain::machine_configuration::is_restricted_label;
+use crate::domain::names::Label;
+use crate::domain::record::AddonRecord;
 use crate::domain::seen::Seen;
 
 impl ClusterWorld<'_> {
     /// What is wanted of an addon; `None` where it is not.
-    fn wanted(&self, which: Addon) -> Option<Result<addon::Addon, String>> {
+    fn wanted(&self, which: &Addon) -> Option<Result<addon::Addon, String>> {
         let control_planes = self.spec().control_planes().count();
         let made = match which {
             Addon::Cilium => cilium::addon(self.parsed.cilium.as_ref()?, control_planes),
             Addon::CertManager => cert_manager::addon(self.parsed.cert_manager.as_ref()?),
+            Addon::Further(name) => Ok(self.parsed.addons.get(name)?.addon.clone()),
         };
         Some(made.map_err(|error| format!("failed to {}", chain(&error))))
     }
@@ -34,7 +39,7 @@ impl ClusterWorld<'_> {
     /// Looks whether an addon is applied as wanted, and healthy.
     pub(super) async fn look_at_addon(&mut self, which: Addon) {
         let unknown = |why: String| AddonSeen { installed: Seen::Unknown(why), unhealthy: None };
-        let seen = match (self.wanted(which), &self.kubernetes) {
+        let seen = match (self.wanted(&which), &self.kubernetes) {
             (None, _) => return,
             (Some(Err(why)), _) => unknown(why),
             (Some(Ok(_)), None) => unknown("no API server answers".to_owned()),
@@ -43,7 +48,7 @@ impl ClusterWorld<'_> {
                 match client.installed(&wanted.namespace, &wanted.name).await {
                     Err(error) => unknown(format!("failed to {}", chain(&error))),
                     Ok(Some(found)) if self.is_current(&wanted, &found) => {
-                        let unhealthy = self.unhealthy(which, &client, &found).await;
+                        let unhealthy = self.unhealthy(&which, &client, &found).await;
                         AddonSeen { installed: Seen::Present(()), unhealthy }
                     }
                     Ok(_) => AddonSeen { installed: Seen::Absent, unhealthy: None },
@@ -60,7 +65,7 @@ impl ClusterWorld<'_> {
             && found.version.trim_start_matches('v') == version.trim_start_matches('v')
     }
 
-    async fn unhealthy(&self, which: Addon, client: &Client, found: &Installed) -> Option<String> {
+    async fn unhealthy(&self, which: &Addon, client: &Client, found: &Installed) -> Option<String> {
         let workloads = match client.workloads(&found.objects).await {
             Ok(workloads) => workloads,
             Err(error) => return Some(format!("failed to {}", chain(&error))),
@@ -75,11 +80,11 @@ impl ClusterWorld<'_> {
                     .collect();
                 cilium::network_health(&workloads, &nodes)
             }
-            Addon::CertManager => AddonHealth::of(&workloads),
+            Addon::CertManager | Addon::Further(_) => AddonHealth::of(&workloads),
         };
         match health {
             AddonHealth::Waiting(why) => Some(why),
-            AddonHealth::Healthy if which == Addon::CertManager => client
+            AddonHealth::Healthy if *which == Addon::CertManager => client
                 .probe_cert_manager(cert_manager::NAMESPACE)
                 .await
                 .err()
@@ -99,20 +104,20 @@ impl ClusterWorld<'_> {
         }
         };
         let again = |text: String| ActError { text, remedy: String::new(), is_final: false };
-        let wanted = match self.wanted(which) {
+        let wanted = match self.wanted(&which) {
             None => return Ok(()),
             Some(wanted) => wanted.map_err(last)?,
         };
         let version = self.frozen_version(&wanted).unwrap_or(&wanted.version).clone();
-        let fetched = self.clients.charts.fetch(&wanted.repository, &wanted.chart, &version).await.map_err(
-            |error| {
-                let text = chain(&error);
-                if error.is_transient() { again(text) } else { last(text) }
-            },
-        )?;
-        let (key, resolved) = (charts_key(&wanted), fetched.version.clone());
+        let chart = self.chart(&wanted, &version).await.map_err(|error| match error {
+            Unfetched::Again(text) => again(text),
+            Unfetched::Last(text) => last(text),
+        })?;
+        let (key, resolved) = (charts_key(&wanted), chart.version.clone());
+        let (name, entry) = (wanted.name.clone(), self.entry(&which, &wanted));
         self.remember(move |record| {
             record.charts.insert(key.clone(), resolved.clone());
+            record.addons.insert(name.clone(), entry.clone());
         })
         .await?;
         let Some(kubernetes) = &self.kubernetes else { return Err(again("reach an API server".to_owned())) };
@@ -120,8 +125,8 @@ impl ClusterWorld<'_> {
             release: wanted.name,
             namespace: wanted.namespace,
             namespace_labels: wanted.namespace_labels,
-            chart: fetched.chart.clone(),
-            digest: fetched.digest.clone(),
+            chart: chart.chart,
+            digest: chart.digest,
             values: wanted.values,
             now: Timestamp::now(),
         };
@@ -135,6 +140,69 @@ impl ClusterWorld<'_> {
             );
             if refused { last(text) } else { again(text) }
         })
+    }
+
+    /// The chart of an addon: fetched, or made of its objects.
+    async fn chart(&self, wanted: &addon::Addon, version: &str) -> Result<Chart, Unfetched> {
+        if let Some(manifests) = &wanted.manifests {
+            let files = chart_of_manifests(&wanted.name, &wanted.version, manifests);
+            let chart = helm::Chart::from_files(files).map_err(|error| Unfetched::Last(chain(&error)))?;
+            let (version, digest) = (wanted.version.clone(), wanted.version.clone());
+            return Ok(Chart { chart: Arc::new(chart), version, digest });
+        }
+        let fetched = self.clients.charts.fetch(&wanted.repository, &wanted.chart, version).await;
+        let fetched = fetched.map_err(|error| {
+            let text = chain(&error);
+            if error.is_transient() { Unfetched::Again(text) } else { Unfetched::Last(text) }
+        })?;
+        Ok(Chart {
+            chart: Arc::clone(&fetched.chart),
+            version: fetched.version.clone(),
+            digest: fetched.digest.clone(),
+        })
+    }
+
+    /// What is remembered of an addon until it is uninstalled.
+    fn entry(&self, which: &Addon, wanted: &addon::Addon) -> AddonRecord {
+        let depends_on = match which {
+            Addon::Further(name) => self.parsed.addons.get(name).map(|further| &further.depends_on),
+            Addon::Cilium | Addon::CertManager => None,
+        };
+        AddonRecord {
+            namespace: wanted.namespace.clone(),
+            depends_on: depends_on.into_iter().flatten().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// The addons that were installed and are not wanted any more, or not where they are: what depends on another goes
+    /// before it. Cilium never is among them: what machines are told of their network can't be changed.
+    pub(super) fn leaving(&self) -> Vec<Addon> {
+        let is_wanted = |name: &str, entry: &AddonRecord| match name {
+            cilium::NAME => true,
+            cert_manager::NAME => self.parsed.cert_manager.is_some(),
+            _ => self.parsed.addons.iter().any(|(wanted, further)| {
+                wanted.as_str() == name && further.addon.namespace == entry.namespace
+            }),
+        };
+        removal_order(self.record.body.addons.iter().filter(|(name, entry)| !is_wanted(name, entry)))
+    }
+
+    /// Uninstalls an addon, and forgets it.
+    pub(super) async fn remove_addon(&mut self, which: Addon) -> Result<(), ActError> {
+        let again = |text: String| ActError { text, remedy: String::new(), is_final: false };
+        let name = which.to_string();
+        let Some(entry) = self.record.body.addons.get(&name) else { return Ok(()) };
+        let Some(kubernetes) = &self.kubernetes else { return Err(again("reach an API server".to_owned())) };
+        let client = kubernetes.client.clone();
+        client.uninstall(&entry.namespace, &name, Timestamp::now()).await.map_err(|error| ActError {
+            is_final: matches!(error.cause(), Cause::Chart(_)),
+            ..again(chain(&error))
+        })?;
+        self.remember(move |record| {
+            record.addons.remove(&name);
+            record.charts.retain(|key, _| key.split_once(' ').is_none_or(|(chart, _)| chart != name));
+        })
+        .await
     }
 
     /// Sets the labels that workers may not set themselves. The texts say which could not be set, and why.
@@ -171,7 +239,7 @@ impl ClusterWorld<'_> {
             });
         }
         let mut objects = vec![Reference::namespaced("apps/v1", "Deployment", "kube-system", "coredns")];
-        if let Some(Ok(wanted)) = self.wanted(Addon::Cilium)
+        if let Some(Ok(wanted)) = self.wanted(&Addon::Cilium)
             && let Ok(Some(found)) = client.installed(&wanted.namespace, &wanted.name).await
         {
             objects.extend(found.objects);
@@ -186,7 +254,53 @@ impl ClusterWorld<'_> {
     }
 }
 
+/// A chart to be installed.
+struct Chart {
+    chart: Arc<helm::Chart>,
+    version: String,
+    digest: String,
+}
+
+/// Why there is no chart: another try may help, or not.
+enum Unfetched {
+    Again(String),
+    Last(String),
+}
+
+/// What depends on another goes before it. Dependencies that go round are refused when they are planned.
+fn removal_order<'a>(leaving: impl Iterator<Item = (&'a String, &'a AddonRecord)>) -> Vec<Addon> {
+    let mut left: Vec<_> = leaving.collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let needed = |name: &str| left.iter().any(|(_, other)| other.depends_on.iter().any(|on| on == name));
+        let place = left.iter().position(|(name, _)| !needed(name)).unwrap_or(0);
+        let (name, _) = left.remove(place);
+        order.extend(Label::parse(name).map(|name| Addon::named(&name)));
+    }
+    order
+}
+
 /// Under which a resolved version is kept: a changed text is resolved anew.
 fn charts_key(addon: &addon::Addon) -> String {
     format!("{} {}", addon.name, addon.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_depends_on_another_goes_before_it() {
+        let entry = |depends_on: &[&str]| AddonRecord {
+            namespace: "default".to_owned(),
+            depends_on: depends_on.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let records = BTreeMap::from([
+            ("a".to_owned(), entry(&["cilium"])),
+            ("b".to_owned(), entry(&["a"])),
+            ("c".to_owned(), entry(&["a", "b"])),
+        ]);
+        let order: Vec<_> = removal_order(records.iter()).iter().map(ToString::to_string).collect();
+        assert_eq!(order, ["c", "b", "a"]);
+    }
 }

@@ -72,7 +72,8 @@ pub(super) async fn check(
         }
     }
     let edited = edited(prior, planned);
-    if !(groups.is_empty() && edited.is_empty()) && !wrong.has_errors() {
+    let is_changed = !groups.is_empty() || !edited.is_empty();
+    if is_changed && !wrong.has_errors() {
         operation.warn([warning(&groups, &edited, &after)]);
     }
     wrong.into_result(())

@@ -250,7 +250,9 @@ impl ClusterWorld<'_> {
                 Err(why) => last = why,
                 Ok(client) => match ready(&client).await {
                     Seen::Present(()) => {
-                        self.kubernetes = Some(Kubernetes::watched(client, Arc::clone(&self.wake)));
+                        let namespaces = self.parsed.namespaces();
+                        let wake = Arc::clone(&self.wake);
+                        self.kubernetes = Some(Kubernetes::watched(client, &namespaces, wake));
                         return Seen::Present(());
                     }
                     Seen::Unknown(why) => last = why,

@@ -10,6 +10,7 @@ mod changes;
 mod configuration;
 mod digests;
 mod drift;
+mod further;
 mod health;
 mod image;
 mod judged;
@@ -321,6 +322,7 @@ fn fresh_record(parsed: &Parsed) -> ClusterRecord {
         secrets: parsed.secrets.as_ref().map(|secrets| secrets.to_yaml().expose().to_owned()),
         etcd: EtcdRecord::default(),
         bootstrapped: false,
+        addons: std::collections::BTreeMap::new(),
         charts: std::collections::BTreeMap::new(),
         members: std::collections::BTreeMap::new(),
         conditions: Vec::new(),

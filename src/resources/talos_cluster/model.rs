@@ -26,6 +26,7 @@ pub struct Cluster {
     pub(super) approve_kubelet_serving_certificates: Attr<bool>,
     pub(super) cilium: Attr<AddonModel>,
     pub(super) cert_manager: Attr<AddonModel>,
+    pub(super) addons: Attr<Map<FurtherAddonModel>>,
     pub(super) machine_secrets: Attr<Secret>,
     pub(super) timeouts: Attr<Timeouts>,
     pub(super) uid: Attr<String>,
@@ -102,6 +103,15 @@ impl Model for Cluster {
         v.attribute(
             optional_computed("cert_manager", "Certificates for workloads. Default: enabled."),
             &mut self.cert_manager,
+        );
+        v.attribute(
+            optional(
+                "addons",
+                "Further addons by a name of your choice, which is the name of their Helm release: charts, or objects in \
+                 YAML. Each is applied as soon as all that it depends on is healthy, and the cluster is Ready when all are. \
+                 What is taken out is uninstalled.",
+            ),
+            &mut self.addons,
         );
         v.attribute(
             optional_computed(
@@ -273,6 +283,90 @@ impl AddonModel {
             || self.version.is_unknown()
             || self.values.is_unknown()
             || self.repository.is_unknown()
+    }
+}
+
+/// One of the user's own addons.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FurtherAddonModel {
+    pub(super) repository: Attr<String>,
+    pub(super) chart: Attr<String>,
+    pub(super) version: Attr<String>,
+    pub(super) values: Attr<String>,
+    pub(super) manifests: Attr<String>,
+    pub(super) namespace: Attr<String>,
+    pub(super) namespace_labels: Attr<Map<String>>,
+    pub(super) depends_on: Attr<List<String>>,
+    pub(super) before_health: Attr<bool>,
+}
+
+impl Model for FurtherAddonModel {
+    fn attributes(&mut self, v: &mut impl Visitor) {
+        v.attribute(
+            optional(
+                "repository",
+                "Where the chart comes from: a repository's URL, `oci://…`, a folder or an archive.",
+            ),
+            &mut self.repository,
+        );
+        v.attribute(
+            optional("chart", "The chart's name in the repository. Default: the addon's name."),
+            &mut self.chart,
+        );
+        v.attribute(
+            optional(
+                "version",
+                "The chart's version or a range, resolved once. Default: the newest when it is first installed.",
+            ),
+            &mut self.version,
+        );
+        v.attribute(optional("values", "Values in YAML, as `yamlencode({ … })`."), &mut self.values);
+        v.attribute(
+            optional(
+                "manifests",
+                "Objects in YAML instead of a chart, as `file(\"pools.yaml\")`. Braces in them are no templates.",
+            ),
+            &mut self.manifests,
+        );
+        v.attribute(
+            optional("namespace", "The release's namespace, made where it is missing. Default: `default`."),
+            &mut self.namespace,
+        );
+        v.attribute(
+            optional(
+                "namespace_labels",
+                "Labels that the namespace gets. Talos enforces the Pod Security level `baseline` outside of \
+                 `kube-system`: what needs more wants `pod-security.kubernetes.io/enforce = \"privileged\"` here.",
+            ),
+            &mut self.namespace_labels,
+        );
+        v.attribute(
+            optional(
+                "depends_on",
+                "What has to be healthy before: keys of `addons`, `cilium`, `cert-manager`.",
+            ),
+            &mut self.depends_on,
+        );
+        v.attribute(
+            optional(
+                "before_health",
+                "Whether the control plane is not healthy without it: it comes right after Cilium, before the health check \
+                 and the workers. Default: `false`, after cert-manager.",
+            ),
+            &mut self.before_health,
+        );
+    }
+}
+
+impl FurtherAddonModel {
+    /// Whether something about what it renders to is known after apply only.
+    pub(super) const fn is_open(&self) -> bool {
+        self.repository.is_unknown()
+            || self.chart.is_unknown()
+            || self.version.is_unknown()
+            || self.values.is_unknown()
+            || self.manifests.is_unknown()
+            || self.namespace.is_unknown()
     }
 }
 

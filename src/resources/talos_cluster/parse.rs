@@ -1,10 +1,11 @@
 //! From a cluster's attributes to what is wanted: the only place where they are judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
 use super::super::timeouts::{self, Defaults, Limits};
+use super::further::Further;
 use super::model::{AddonModel, Cluster, PoolReference, Workers};
 use crate::domain::addon::{Overrides, cert_manager, cilium};
 use crate::domain::machine_configuration::{ApplyMode, SecretsBundle};
@@ -50,8 +51,18 @@ pub(super) struct Parsed {
     pub(super) cilium: Option<Overrides>,
     /// `None`: not installed.
     pub(super) cert_manager: Option<Overrides>,
+    /// The user's own addons.
+    pub(super) addons: BTreeMap<Label, Further>,
     pub(super) secrets: Option<SecretsBundle>,
     pub(super) limits: Limits,
+}
+
+impl Parsed {
+    /// The namespaces in which something of ours runs.
+    pub(super) fn namespaces(&self) -> BTreeSet<&str> {
+        let own = ["kube-system", cert_manager::NAMESPACE];
+        own.into_iter().chain(self.addons.values().map(|further| further.addon.namespace.as_str())).collect()
+    }
 }
 
 impl Cluster {
@@ -91,6 +102,7 @@ impl Cluster {
         let cert_manager = self.cert_manager.known().cloned().unwrap_or_default();
         let cert_manager =
             cert_manager.parse(&mut wrong, "cert_manager", |given| cert_manager::addon(given).map(drop));
+        let addons = self.parse_addons(&mut wrong);
         let secrets = self.machine_secrets.known().and_then(|secret| {
             SecretsBundle::from_yaml(secret.expose())
                 .map_err(|error| wrong.push(refused(Path::new("machine_secrets"), &error)))
@@ -122,6 +134,7 @@ impl Cluster {
                         .unwrap_or(false),
                     cilium,
                     cert_manager,
+                    addons,
                     secrets,
                     limits,
                 })
@@ -192,7 +205,7 @@ fn parsed<T, E: std::error::Error>(
     attr.known().and_then(|text| parse(text).map_err(|error| wrong.push(refused(path, &error))).ok())
 }
 
-fn refused(path: Path, error: &dyn std::error::Error) -> Diagnostic {
+pub(super) fn refused(path: Path, error: &dyn std::error::Error) -> Diagnostic {
     Diagnostic::error(format!("{path} is not valid"), format!("{error}.")).at(path)
 }
 
@@ -224,7 +237,11 @@ impl Workers {
     }
 }
 
-fn labels(wrong: &mut Diagnostics, path: &Path, given: &Attr<Map<String>>) -> BTreeMap<String, String> {
+pub(super) fn labels(
+    wrong: &mut Diagnostics,
+    path: &Path,
+    given: &Attr<Map<String>>,
+) -> BTreeMap<String, String> {
     let mut labels = BTreeMap::new();
     for (key, value) in given.known().into_iter().flatten() {
         let known = value.known().cloned().unwrap_or_default();
@@ -301,7 +318,7 @@ impl AddonModel {
 }
 
 /// Whether a chart's version can be asked for so; an empty text asks for the newest.
-fn is_version(text: &str) -> bool {
+pub(super) fn is_version(text: &str) -> bool {
     text.is_empty()
         || helm::version::Version::parse(text).is_ok()
         || helm::version::Constraint::parse(text).is_ok()

@@ -93,6 +93,7 @@ fn differs(prior: &Cluster, planned: &Cluster) -> bool {
         || prior.approve_kubelet_serving_certificates != planned.approve_kubelet_serving_certificates
         || prior.cilium != planned.cilium
         || prior.cert_manager != planned.cert_manager
+        || prior.addons != planned.addons
 }
 
 fn refuse_what_cannot_change(prior: &Cluster, planned: &Cluster) -> Result<(), Diagnostics> {
@@ -156,14 +157,6 @@ fn refuse_what_cannot_change(prior: &Cluster, planned: &Cluster) -> Result<(), D
             "Whether Cilium or Talos' own network is used stands in every machine's configuration. Set it back.",
         );
     }
-    if let (Some(true), Some(false)) = (enabled(&prior.cert_manager), enabled(&planned.cert_manager)) {
-        refuse(
-            Path::new("cert_manager"),
-            "cert_manager of a running cluster cannot be switched off yet",
-            "This version of the provider does not uninstall addons, and what is left alone would not be looked after. \
-             Set it back for now.",
-        );
-    }
     wrong.into_result(())
 }
 
@@ -212,12 +205,12 @@ mod tests {
     }
 
     #[test]
-    fn an_addon_that_runs_is_not_left_alone_silently() {
+    fn cert_manager_is_switched_off_and_cilium_is_not() {
         let on = cluster(Some(addon(Some(true), "1.20.2")), Some(addon(Some(true), "v1.21.2")));
-        let off = cluster(None, Some(AddonModel { enabled: false.into(), ..AddonModel::default() }));
-        let refused = planned(Some(on), off.clone()).unwrap_err();
-        assert!(refused.to_string().contains("cannot be switched off yet"), "{refused}");
-        // An imported cluster says nothing of its addons.
-        assert!(planned(Some(cluster(None, None)), off).is_ok());
+        let off = || Some(AddonModel { enabled: false.into(), ..AddonModel::default() });
+        let planned_off = planned(Some(on.clone()), cluster(None, off())).unwrap();
+        assert!(planned_off.conditions.is_unknown(), "it is an update");
+        let refused = planned(Some(on), cluster(off(), None)).unwrap_err();
+        assert!(refused.to_string().contains("the network of a cluster cannot be exchanged"), "{refused}");
     }
 }

@@ -8,8 +8,9 @@ use super::super::Clients;
 use super::super::report::chain;
 use super::model::Cluster;
 use super::parse::Parsed;
+use crate::clients::kubernetes;
 use crate::domain::addon::{Addon, cert_manager, cilium};
-use crate::plugin::{Diagnostic, Diagnostics, Operation, Path};
+use crate::plugin::{Attr, Diagnostic, Diagnostics, Operation, Path};
 
 /// How long a plan may take over fetching a chart: a look that gives diagnostics only.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -23,19 +24,29 @@ pub(super) async fn check(
     let parsed = planned.parse()?;
     let mut wrong = Diagnostics::new();
     let control_planes = planned.control_plane_size().unwrap_or(1);
-    let news = |addon: fn(&Cluster) -> &crate::plugin::Attr<super::model::AddonModel>| {
+    let news = |addon: fn(&Cluster) -> &Attr<super::model::AddonModel>| {
         let known = addon(planned).known().is_some_and(|addon| !addon.is_open());
         known && prior.is_none_or(|prior| addon(prior) != addon(planned))
     };
     if let (true, Some(overrides)) = (news(|cluster| &cluster.cilium), &parsed.cilium)
         && let Ok(addon) = cilium::addon(overrides, control_planes)
     {
-        wrong.extend(failure(operation, &parsed, "cilium", addon).await);
+        wrong.extend(failure(operation, &parsed, &Path::new("cilium"), addon).await);
     }
     if let (true, Some(overrides)) = (news(|cluster| &cluster.cert_manager), &parsed.cert_manager)
         && let Ok(addon) = cert_manager::addon(overrides)
     {
-        wrong.extend(failure(operation, &parsed, "cert_manager", addon).await);
+        wrong.extend(failure(operation, &parsed, &Path::new("cert_manager"), addon).await);
+    }
+    let entry =
+        |cluster: &Cluster, name: &str| cluster.addons.known().and_then(|addons| addons.get(name).cloned());
+    for (name, further) in &parsed.addons {
+        let planned = entry(planned, name.as_str());
+        let known = planned.as_ref().and_then(Attr::known).is_some_and(|addon| !addon.is_open());
+        if known && prior.is_none_or(|prior| entry(prior, name.as_str()) != planned) {
+            let path = Path::new("addons").key(name.as_str());
+            wrong.extend(failure(operation, &parsed, &path, further.addon.clone()).await);
+        }
     }
     wrong.into_result(())
 }
@@ -43,10 +54,13 @@ pub(super) async fn check(
 async fn failure(
     operation: &Operation<Clients>,
     parsed: &Parsed,
-    attribute: &str,
+    attribute: &Path,
     addon: Addon,
 ) -> Option<Diagnostic> {
     let clients = operation.data().ok()?;
+    if let Some(manifests) = &addon.manifests {
+        return unreadable(attribute, manifests);
+    }
     let fetching = clients.charts.fetch(&addon.repository, &addon.chart, &addon.version);
     let fetched = match tokio::time::timeout(PATIENCE, fetching).await {
         Ok(Ok(fetched)) => fetched,
@@ -59,7 +73,7 @@ async fn failure(
                     chain(&error)
                 ),
             )
-            .at(Path::new(attribute))]);
+            .at(attribute.clone())]);
             return None;
         }
         Ok(Err(error)) => {
@@ -98,5 +112,13 @@ async fn failure(
             addon.chart, addon.version
         ),
     );
-    Some(diagnostic.at(Path::new(attribute)))
+    Some(diagnostic.at(attribute.clone()))
+}
+
+/// Objects that can't be read.
+fn unreadable(attribute: &Path, manifests: &str) -> Option<Diagnostic> {
+    let why = kubernetes::objects(manifests).err()?;
+    let path = attribute.clone().attribute("manifests");
+    let detail = "Expected Kubernetes objects in YAML, each with apiVersion, kind and metadata.name. Nothing was changed.";
+    Some(Diagnostic::error(format!("{path} can't be read: {why}"), detail).at(path))
 }

@@ -90,10 +90,13 @@ pub(super) struct Kubernetes {
 
 impl Kubernetes {
     /// Keeps a member's API server, and is woken by its objects from now on.
-    pub(super) fn watched(client: kubernetes::Client, wake: Arc<Notify>) -> Self {
+    pub(super) fn watched(
+        client: kubernetes::Client,
+        namespaces: &BTreeSet<&str>,
+        wake: Arc<Notify>,
+    ) -> Self {
         let mut watched = vec![Watched::nodes(), Watched::serving_requests()];
-        watched.extend(Watched::workloads("kube-system"));
-        watched.extend(Watched::workloads("cert-manager"));
+        watched.extend(namespaces.iter().flat_map(|namespace| Watched::workloads(namespace)));
         let mut wakeups = client.wakeups(watched);
         let mut watching = JoinSet::new();
         watching.spawn(async move {
@@ -162,6 +165,8 @@ impl<'a> ClusterWorld<'a> {
             wanted_control_planes: self.wanted_control_planes,
             cilium: self.parsed.cilium.is_some(),
             cert_manager: self.parsed.cert_manager.is_some(),
+            addons: self.parsed.addons.iter().map(|(name, further)| further.spec(name)).collect(),
+            leaving: self.leaving(),
             serving_certificates: self.parsed.serving_certificates,
             etcd: self.record.body.etcd.clone(),
             secrets_given: self.parsed.secrets.is_some(),
@@ -220,7 +225,12 @@ impl<'a> ClusterWorld<'a> {
             Gate::Members | Gate::Configured | Gate::Bootstrapped | Gate::ControlPlanes => return false,
             Gate::NetworkInstalled | Gate::NetworkHealthy => Gate::NetworkHealthy,
             Gate::CertificatesInstalled | Gate::CertificatesHealthy => Gate::CertificatesHealthy,
-            Gate::ApiServer | Gate::Healthy | Gate::Workers | Gate::Everything => gate,
+            Gate::ApiServer
+            | Gate::EarlyAddons
+            | Gate::Healthy
+            | Gate::Workers
+            | Gate::Addons
+            | Gate::Everything => gate,
         };
         if !looked.insert(group) {
             return false;
@@ -229,6 +239,13 @@ impl<'a> ClusterWorld<'a> {
             Gate::ApiServer => self.look_at_api_servers().await,
             Gate::NetworkHealthy => self.look_at_addon(Addon::Cilium).await,
             Gate::CertificatesHealthy => self.look_at_addon(Addon::CertManager).await,
+            Gate::EarlyAddons | Gate::Addons => {
+                let early = group == Gate::EarlyAddons;
+                let further = self.spec().addons.into_iter().filter(|further| further.before_health == early);
+                for further in further {
+                    self.look_at_addon(further.addon).await;
+                }
+            }
             Gate::Healthy => self.look_at_health().await,
             Gate::Everything => self.look_at_everything().await,
             Gate::Members
@@ -294,6 +311,7 @@ impl World for ClusterWorld<'_> {
             Action::BootstrapEtcd(uid) => self.bootstrap_etcd(&uid).await,
             Action::RememberEtcd => self.remember(|record| record.etcd.seen = true).await,
             Action::InstallAddon(addon) => self.install_addon(addon).await,
+            Action::RemoveAddon(addon) => self.remove_addon(addon).await,
             Action::ApproveServingCertificates(names) => self.approve_serving_certificates(&names).await,
             Action::RememberBootstrapped => self.remember(|record| record.bootstrapped = true).await,
         };

@@ -7,6 +7,7 @@ mod charts;
 mod cluster;
 mod discovery;
 mod faults;
+mod further_addons;
 mod input;
 mod inventory;
 mod machine_configuration;
@@ -33,6 +34,7 @@ pub(crate) fn all() -> Vec<Trial> {
         cluster::cases(),
         discovery::cases(),
         faults::cases(),
+        further_addons::cases(),
         input::cases(),
         inventory::cases(),
         machine_configuration::cases(),

@@ -229,7 +229,7 @@ impl Client {
     }
 
     /// Removes an object that left its chart: only the release's own, and none that asks to be kept.
-    async fn remove(&self, reference: &Reference, owner: &Owner) -> Result<()> {
+    pub(super) async fn remove(&self, reference: &Reference, owner: &Owner) -> Result<()> {
         match self.get(reference).await? {
             Some(existing) if owner.objection(&existing).is_none() && !is_kept(&existing) => {
                 self.delete(reference, existing.uid()).await

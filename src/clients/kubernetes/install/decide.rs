@@ -54,21 +54,38 @@ pub(super) fn decide<'a>(revisions: &'a [Revision], inputs: &str) -> Decision<'a
             resume: true,
             is_upgrade: record.info.status == Status::PendingUpgrade,
         },
+        // What a dead uninstallation left is replaced like an older version.
+        Status::Uninstalling if is_ours(record) => {
+            Decision::Apply { revision: record.version + 1, resume: false, is_upgrade: false }
+        }
         Status::PendingInstall | Status::PendingUpgrade | Status::PendingRollback | Status::Uninstalling => {
-            Decision::Refuse(format!(
-                "release {name} is {status} at revision {revision}, by someone else: wait for it, or, if no such \
-                 operation runs any more, run `helm rollback {name}` or delete the Secret {secret}",
-                name = record.name,
-                status = record.info.status,
-                revision = record.version,
-                secret = record.secret_name(),
-            ))
+            Decision::Refuse(held(record))
         }
         Status::Deployed | Status::Failed | Status::Superseded | Status::Unknown | Status::Uninstalled => {
             let is_upgrade = record.info.status != Status::Uninstalled && is_upgrade(revisions);
             Decision::Apply { revision: record.version + 1, resume: false, is_upgrade }
         }
     }
+}
+
+/// Who else works on a release, when someone does.
+pub(super) fn is_under_way_elsewhere(record: &Record) -> Option<String> {
+    let under_way = matches!(
+        record.info.status,
+        Status::PendingInstall | Status::PendingUpgrade | Status::PendingRollback | Status::Uninstalling
+    );
+    (under_way && !is_ours(record)).then(|| held(record))
+}
+
+fn held(record: &Record) -> String {
+    format!(
+        "release {name} is {status} at revision {revision}, by someone else: wait for it, or, if no such operation runs \
+         any more, run `helm rollback {name}` or delete the Secret {secret}",
+        name = record.name,
+        status = record.info.status,
+        revision = record.version,
+        secret = record.secret_name(),
+    )
 }
 
 /// The records whose objects may still be there although the newest manifest has them no more: the last one that was
@@ -133,6 +150,16 @@ mod tests {
             let theirs = [revision(2, status, "Preparing upgrade", None)];
             assert!(matches!(decide(&theirs, "a"), Decision::Refuse(_)), "{status:?}");
         }
+    }
+
+    #[test]
+    fn a_dead_uninstallation_of_ours_is_gone_on_with_or_replaced_and_another_s_is_not() {
+        let ours = [revision(4, Status::Uninstalling, UNDER_WAY, Some("a"))];
+        assert_eq!(decide(&ours, "a"), Decision::Apply { revision: 5, resume: false, is_upgrade: false });
+        assert_eq!(is_under_way_elsewhere(&ours[0].record), None);
+        let theirs = revision(4, Status::Uninstalling, "Deletion in progress", None);
+        let said = is_under_way_elsewhere(&theirs.record);
+        assert!(said.is_some_and(|text| text.contains("uninstalling at revision 4, by someone else")));
     }
 
     #[test]

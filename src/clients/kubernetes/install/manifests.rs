@@ -57,6 +57,17 @@ pub(super) fn is_kept(existing: &Object) -> bool {
     existing.annotations().get(RESOURCE_POLICY.0) == Some(&RESOURCE_POLICY.1)
 }
 
+/// The objects of a text of YAML documents, by their references.
+///
+/// # Errors
+/// What is no YAML, or no object.
+pub fn objects(text: &str) -> std::result::Result<Vec<Reference>, String> {
+    let objects = read("the text", text).map_err(|error| {
+        if let Cause::Invalid(why) = error.cause() { why.clone() } else { error.cause().to_string() }
+    })?;
+    Ok(objects.iter().map(|object| object.reference().clone()).collect())
+}
+
 /// The objects of a text of YAML documents, lists taken apart, empty documents left out.
 pub(super) fn read(path: &str, text: &str) -> Result<Vec<Object>> {
     let wrong = |problem: String| Error::new(format!("read what {path} renders to"), Cause::Invalid(problem));

@@ -11,6 +11,7 @@ mod decide;
 mod lookup;
 mod managed;
 mod manifests;
+mod uninstall;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 
 use helm::release::{Info, Record, RecordedChart, RecordedHook, Status};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::client::Client;
@@ -27,6 +28,7 @@ use super::object::Reference;
 use super::releases::Revision;
 use decide::{Decision, UNDER_WAY, decide, forgettable, superseded, traces};
 use manifests::Owner;
+pub use manifests::objects;
 
 /// A chart to be installed as a release.
 #[derive(Clone)]
@@ -170,7 +172,8 @@ impl Client {
             is_complete: record.info.status == Status::Deployed,
             chart: record.chart.name().to_owned(),
             version: record.chart.version().to_owned(),
-            values: record.config.clone(),
+            // A record leaves out values where there are none.
+            values: if record.config.is_null() { json!({}) } else { record.config.clone() },
             objects: objects.iter().map(|object| object.reference().clone()).collect(),
         })
     }

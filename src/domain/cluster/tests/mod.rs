@@ -3,6 +3,7 @@
 mod arbitrary;
 mod changes;
 mod conditions;
+mod further;
 mod properties;
 mod serving;
 mod tables;
@@ -64,6 +65,8 @@ fn spec(control_planes: u32, workers: u32) -> Spec {
         wanted_control_planes: control_planes,
         cilium: true,
         cert_manager: true,
+        addons: Vec::new(),
+        leaving: Vec::new(),
         serving_certificates: false,
         etcd: EtcdRecord::default(),
         secrets_given: false,
@@ -159,6 +162,7 @@ fn described(action: &Action) -> String {
         Action::BootstrapEtcd(uid) => format!("bootstrap etcd on {}", name(uid)),
         Action::RememberEtcd => "remember etcd".to_owned(),
         Action::InstallAddon(addon) => format!("install {addon}"),
+        Action::RemoveAddon(addon) => format!("remove {addon}"),
         Action::RememberBootstrapped => "remember health".to_owned(),
         Action::ApproveServingCertificates(names) => format!("approve {}", names.join(", ")),
     }

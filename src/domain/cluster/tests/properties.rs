@@ -107,7 +107,7 @@ proptest! {
                     prop_assert!(is_running, "{:?}", seen.machines.get(&uid));
                 }
                 Action::BootstrapEtcd(_) | Action::RememberEtcd | Action::InstallAddon(_)
-                | Action::RememberBootstrapped | Action::ApproveServingCertificates(_) => {}
+                | Action::RemoveAddon(_) | Action::RememberBootstrapped | Action::ApproveServingCertificates(_) => {}
             }
         }
     }

@@ -359,10 +359,10 @@ fn api_server_a_member_answers_first_and_then_the_endpoint() {
 #[test]
 fn addons_are_installed_where_absent_and_never_where_unknown() {
     let base = grown(1, 0);
-    let seen_as = |addon, installed: Seen<()>, unhealthy: Option<&'static str>| {
+    let seen_as = |addon: Addon, installed: Seen<()>, unhealthy: Option<&'static str>| {
         move |_: &mut Spec, seen: &mut Observed| {
             let found = AddonSeen { installed: installed.clone(), unhealthy: unhealthy.map(str::to_owned) };
-            seen.addons.insert(addon, found);
+            seen.addons.insert(addon.clone(), found);
         }
     };
     let rows = vec![

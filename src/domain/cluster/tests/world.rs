@@ -148,7 +148,7 @@ impl World {
             etcd,
             api_server: answers(),
             endpoint: answers(),
-            addons: [Addon::Cilium, Addon::CertManager].map(|addon| (addon, seen_as(addon))).into(),
+            addons: [Addon::Cilium, Addon::CertManager].map(|addon| (addon.clone(), seen_as(addon))).into(),
             health,
             nodes: if blind { unknown("timed out") } else { Some(Seen::Present(self.nodes())) },
             serving_requests: None,
@@ -204,6 +204,7 @@ impl World {
             }
             Action::RememberEtcd => self.spec.etcd.seen = true,
             Action::InstallAddon(addon) => drop(self.addons.insert(addon, false)),
+            Action::RemoveAddon(addon) => self.spec.leaving.retain(|leaving| *leaving != addon),
             Action::RememberBootstrapped => self.spec.bootstrapped = true,
             Action::ApproveServingCertificates(_) => {}
         }
