@@ -147,17 +147,18 @@ pub fn shortcomings(spec: &Spec, seen: &Observed) -> Vec<Waiting> {
     let missing = |member: &Member| {
         let hostname = member.hostname.as_str();
         let own = || requests.iter().filter(|request| request.node() == Some(hostname));
-        let pending = own().find(|request| request.state == RequestState::Pending).map(|request| {
-            let name = &request.name;
-            match request.objection(&spec.members, nodes) {
-                Some(why) => format!("request {name} is not approved, since {why}"),
-                None => format!("request {name} is about to be approved"),
-            }
-        });
-        let why = pending.or_else(|| {
-            let has = own().any(|request| request.state == RequestState::Approved);
-            (member.asks_for_certificate && !has).then(|| "its kubelet has not asked for it yet".to_owned())
-        })?;
+        // Whoever asks for what is not theirs holds nobody up: only a certificate that must come is waited for.
+        if !member.asks_for_certificate || own().any(|request| request.state == RequestState::Approved) {
+            return None;
+        }
+        let pending = own().find(|request| request.state == RequestState::Pending);
+        let why = pending.map_or_else(
+            || "its kubelet has not asked for it yet".to_owned(),
+            |request| match request.objection(&spec.members, nodes) {
+                Some(why) => format!("request {} is not approved, since {why}", request.name),
+                None => format!("request {} is about to be approved", request.name),
+            },
+        );
         Some(Waiting::ServingCertificate { hostname: member.hostname.clone(), why })
     };
     spec.members.iter().filter_map(missing).collect()

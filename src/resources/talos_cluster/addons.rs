@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::super::report::chain;
+use super::further::Further;
 use super::looks::nodes_by_name;
 use super::world::ClusterWorld;
 use crate::clients::kubernetes::{Cause, Client, Installation, Installed, Reference};
@@ -164,14 +165,12 @@ impl ClusterWorld<'_> {
 
     /// What is remembered of an addon until it is uninstalled.
     fn entry(&self, which: &Addon, wanted: &addon::Addon) -> AddonRecord {
-        let depends_on = match which {
-            Addon::Further(name) => self.parsed.addons.get(name).map(|further| &further.depends_on),
+        let further = match which {
+            Addon::Further(name) => self.parsed.addons.get(name).map(Further::record),
             Addon::Cilium | Addon::CertManager => None,
         };
-        AddonRecord {
-            namespace: wanted.namespace.clone(),
-            depends_on: depends_on.into_iter().flatten().map(ToString::to_string).collect(),
-        }
+        further
+            .unwrap_or_else(|| AddonRecord { namespace: wanted.namespace.clone(), ..AddonRecord::default() })
     }
 
     /// The addons that were installed and are not wanted any more, or not where they are: what depends on another goes

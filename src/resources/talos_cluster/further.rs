@@ -7,6 +7,7 @@ use super::parse::{is_version, labels, refused};
 use crate::domain::addon::{Addon, further};
 use crate::domain::cluster::spec;
 use crate::domain::names::Label;
+use crate::domain::record::AddonRecord;
 use crate::plugin::{Attr, Diagnostic, Diagnostics, List, Path};
 
 /// One of the user's own addons.
@@ -18,6 +19,15 @@ pub(super) struct Further {
 }
 
 impl Further {
+    /// What is remembered of it until it is uninstalled.
+    pub(super) fn record(&self) -> AddonRecord {
+        AddonRecord {
+            namespace: self.addon.namespace.clone(),
+            depends_on: self.depends_on.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// What the gates know of it.
     pub(super) fn spec(&self, name: &Label) -> spec::FurtherAddon {
         spec::FurtherAddon {
             addon: spec::Addon::named(name),

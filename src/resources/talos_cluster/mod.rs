@@ -377,6 +377,7 @@ async fn remembered_again(
         etcd: EtcdRecord { bootstrap_sent: None, seen: true },
         bootstrapped: true,
         members: prior.remembered_members(),
+        addons: parsed.remembered_addons(),
         conditions: condition::parsed(&prior.conditions),
         ..fresh_record(&parsed)
     };

@@ -10,6 +10,7 @@ use super::model::{AddonModel, Cluster, PoolReference, Workers};
 use crate::domain::addon::{Overrides, cert_manager, cilium};
 use crate::domain::machine_configuration::{ApplyMode, SecretsBundle};
 use crate::domain::names::{Address, Endpoint, Label, Uid};
+use crate::domain::record::AddonRecord;
 use crate::domain::selector::{check_key, check_value};
 use crate::domain::version::{Version, VersionError, check_pair};
 use crate::plugin::{Attr, Diagnostic, Diagnostics, List, Map, Path};
@@ -58,6 +59,16 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
+    /// The addons of a state, for an inventory that lost them: what is taken out later is uninstalled.
+    pub(super) fn remembered_addons(&self) -> BTreeMap<String, AddonRecord> {
+        let further = self.addons.iter().map(|(name, further)| (name.to_string(), further.record()));
+        let certificates = self.cert_manager.as_ref().map(|_| {
+            let namespace = cert_manager::NAMESPACE.to_owned();
+            (cert_manager::NAME.to_owned(), AddonRecord { namespace, ..AddonRecord::default() })
+        });
+        further.chain(certificates).collect()
+    }
+
     /// The namespaces in which something of ours runs.
     pub(super) fn namespaces(&self) -> BTreeSet<&str> {
         let own = ["kube-system", cert_manager::NAMESPACE];
