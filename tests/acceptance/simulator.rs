@@ -80,6 +80,17 @@ impl Simulator {
             .map_err(|why| format!("the event that was expected did not come: {why}").into())
     }
 
+    /// Waits for the first event after these many that is meant.
+    pub(crate) fn event_after(
+        &self,
+        so_far: usize,
+        limit: Duration,
+        meant: impl Fn(&Value) -> bool,
+    ) -> Result<Value, Failed> {
+        self.wait(limit, |lines| lines.events.iter().skip(so_far).find(|event| meant(event)).cloned())
+            .map_err(|why| format!("the event that was expected did not come: {why}").into())
+    }
+
     /// Runs one of the simulator's subcommands (`fault`, `status`, `power`) on this one and gives what it printed.
     pub(crate) async fn command(&self, arguments: &[&str]) -> Result<String, Failed> {
         let mut command = tokio::process::Command::new(lab::simulator()?);

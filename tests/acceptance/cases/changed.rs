@@ -157,9 +157,13 @@ fn drifted(rig: &mut Rig) -> Result<(), Failed> {
         std::fs::read_to_string(rig.folder().join("simulator/machines/w-1/state/config.yaml"))?;
     let by_hand = configuration.replacen("machine:\n", "machine:\n    sysctls: {vm.swappiness: \"10\"}\n", 1);
     talos(rig, 21, &json!([{ "call": "apply", "arguments": { "configuration": by_hand, "mode": "AUTO" } }]))?;
+    let so_far = rig.simulator()?.events().len();
     let partitions = ["STATE", "EPHEMERAL"];
     talos(rig, 22, &json!([{ "call": "reset", "arguments": { "reboot": true, "partitions": partitions } }]))?;
-    rig.simulator()?.event(QUICK, |event| event["machine"] == "w-2" && event["stage"] == "resetting")?;
+    // Back in maintenance mode: on its way there it is silent, which is another thing.
+    let listens = format!("{}:50000", rig.address(22));
+    rig.simulator()?
+        .event_after(so_far, QUICK, |event| event["machine"] == "w-2" && event["address"] == listens)?;
 
     let so_far = rig.simulator()?.events().len();
     let planned = rig.plan(&["-json"])?.expect_code(2)?;
