@@ -211,7 +211,11 @@ fn remove(value: &mut Value, key: &str) -> bool {
 
 /// The first item whose text under the key is the one given. Only texts choose.
 fn from_list(value: &mut Value, of: &Kind, key: &str, text: &str) -> bool {
-    let (Kind::Struct(_), Value::Sequence(items)) = (of, value) else { return false };
+    let (Kind::Struct(fields), Value::Sequence(items)) = (of, value) else { return false };
+    // A list, say, that is not set is not an empty text.
+    if !fields.iter().any(|field| field.key == key && matches!(field.kind, Kind::Text)) {
+        return false;
+    }
     let chosen = |item: &Value| match item.field(key) {
         Some(Value::String(value)) => value == text,
         None => text.is_empty(),

@@ -275,6 +275,21 @@ mod tests {
     }
 
     #[test]
+    fn an_item_is_chosen_by_a_text_and_by_nothing_else() {
+        let network = "machine: {network: {interfaces: [{interface: eth0}, {deviceSelector: {driver: x}}]}}";
+        let configuration = MachineConfiguration::parse(network).unwrap();
+        let deleted = |item: &str| {
+            let text = format!("machine: {{network: {{interfaces: [{{{item}, $patch: delete}}]}}}}");
+            patch(&configuration, &[Patch::parse(&text).unwrap()])
+        };
+        assert!(deleted("interface: eth0").is_ok());
+        // A name that is not set is an empty text; routes that are not set are none.
+        assert!(deleted("interface: ''").is_ok());
+        let error = deleted("routes: [{metric: 5}]").unwrap_err();
+        assert!(error.source.to_string().contains("nothing to delete there"), "{}", error.source);
+    }
+
+    #[test]
     fn an_empty_patch_changes_nothing() {
         let configuration = MachineConfiguration::parse("machine: {type: worker}").unwrap();
         for text in ["", "# nothing\n", "null", "[]", "---\n---\n"] {
