@@ -23,11 +23,11 @@ pub(crate) fn read(text: &str) -> Result<Map, String> {
         }
         if reader.take("[[") {
             let path = reader.path()?;
-            reader.expect("]]")?;
+            reader.require("]]")?;
             table = reader.item_of(&root, &path)?;
         } else if reader.take("[") {
             let path = reader.path()?;
-            reader.expect("]")?;
+            reader.require("]")?;
             table = reader.table_at(&root, &path)?;
         } else {
             reader.pair(&table, 0)?;
@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
     }
 
-    fn expect(&mut self, text: &str) -> Result<(), String> {
+    fn require(&mut self, text: &str) -> Result<(), String> {
         self.skip_blanks();
         if self.take(text) { Ok(()) } else { self.fail(format!("expected {text:?}, got {:?}", self.shown())) }
     }
@@ -121,7 +121,7 @@ impl Reader<'_> {
 
     fn pair(&mut self, table: &Map, depth: usize) -> Result<(), String> {
         let path = self.path()?;
-        self.expect("=")?;
+        self.require("=")?;
         self.skip_blanks();
         let value = self.value(depth)?;
         let Some((key, parents)) = path.split_last() else { return Ok(()) };
@@ -202,7 +202,7 @@ impl Reader<'_> {
             items.push(self.value(depth + 1)?);
             self.skip_lines();
             if !self.take(",") {
-                self.expect("]")?;
+                self.require("]")?;
                 return Ok(Value::list(items));
             }
         }
@@ -218,7 +218,7 @@ impl Reader<'_> {
             self.pair(&table, depth + 1)?;
             self.skip_blanks();
             if !self.take(",") {
-                self.expect("}")?;
+                self.require("}")?;
                 return Ok(Value::Map(MapType::Any, table));
             }
         }

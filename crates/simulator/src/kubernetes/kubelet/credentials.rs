@@ -10,7 +10,7 @@ use futures::StreamExt;
 use k8s_openapi::api::certificates::v1::CertificateSigningRequest;
 use kube::Client;
 use kube::api::{Api, PostParams, WatchEvent, WatchParams};
-use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
+use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SanType};
 use serde_json::json;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
@@ -69,7 +69,9 @@ async fn bootstrap(context: &Context) -> Result<ClientCertificate, String> {
     let token = format!("{}.{}", token.id, token.secret.expose());
     let client = local(context.configuration(), context.address, &Credentials::Token(&token))?;
     let key = KeyPair::generate().map_err(|error| error.to_string())?;
-    let request = signing_request(context.hostname(), &key)?;
+    let usages = ["digital signature", "client auth"];
+    let signer = "kube-apiserver-client-kubelet";
+    let request = signing_request(context.hostname(), &key, Vec::new(), signer, usages)?;
     let requests: Api<CertificateSigningRequest> = Api::all(client);
     let signed = async {
         let created =
@@ -88,18 +90,26 @@ async fn bootstrap(context: &Context) -> Result<ClientCertificate, String> {
     Ok(ClientCertificate { certificate, key })
 }
 
-fn signing_request(node: &str, key: &KeyPair) -> Result<CertificateSigningRequest, String> {
+/// A request of a node for a certificate in its name: with these further names, from this signer, for these uses.
+pub(super) fn signing_request(
+    node: &str,
+    key: &KeyPair,
+    names: Vec<SanType>,
+    signer: &str,
+    usages: [&str; 2],
+) -> Result<CertificateSigningRequest, String> {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::OrganizationName, "system:nodes");
     params.distinguished_name.push(DnType::CommonName, format!("system:node:{node}"));
+    params.subject_alt_names = names;
     let request = params.serialize_request(key).map_err(|error| error.to_string())?;
     let request = request.pem().map_err(|error| error.to_string())?;
     serde_json::from_value(json!({
         "metadata": { "generateName": "csr-" },
         "spec": {
-            "signerName": "kubernetes.io/kube-apiserver-client-kubelet",
-            "usages": ["digital signature", "client auth"],
+            "signerName": format!("kubernetes.io/{signer}"),
+            "usages": usages,
             "request": STANDARD.encode(request),
         },
     }))

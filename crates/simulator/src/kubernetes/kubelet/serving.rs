@@ -4,14 +4,12 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::certificates::v1::CertificateSigningRequest;
 use kube::api::{Api, PostParams};
-use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SanType};
-use serde_json::{Value, json};
+use rcgen::{KeyPair, SanType};
+use serde_json::Value;
 
-use super::credentials::{folder, signed};
+use super::credentials::{folder, signed, signing_request};
 use super::node_object::addresses;
 use super::{Kubelet, RETRY};
 use crate::configuration::MachineConfiguration;
@@ -48,7 +46,8 @@ pub(super) async fn obtain(kubelet: &Kubelet) {
 async fn try_obtain(kubelet: &Kubelet) -> Result<(), String> {
     let key = KeyPair::generate().map_err(|error| error.to_string())?;
     let requests: Api<CertificateSigningRequest> = Api::all(kubelet.client.clone());
-    let object = signing_request(kubelet, &key)?;
+    let usages = ["digital signature", "server auth"];
+    let object = signing_request(kubelet.node_name(), &key, names(kubelet)?, "kubelet-serving", usages)?;
     let created = kubelet.ask(requests.create(&PostParams::default(), &object)).await;
     let created = created.map_err(|error| error.to_string())?;
     let certificate = tokio::time::timeout(APPROVED, signed(&requests, created))
@@ -62,27 +61,14 @@ async fn try_obtain(kubelet: &Kubelet) -> Result<(), String> {
     Ok(())
 }
 
-fn signing_request(kubelet: &Kubelet, key: &KeyPair) -> Result<CertificateSigningRequest, String> {
-    let mut params = CertificateParams::default();
-    params.distinguished_name = DistinguishedName::new();
-    params.distinguished_name.push(DnType::OrganizationName, "system:nodes");
-    params.distinguished_name.push(DnType::CommonName, format!("system:node:{}", kubelet.node_name()));
-    for address in addresses(&kubelet.context.specification) {
+/// The addresses and the name that the node reports.
+fn names(kubelet: &Kubelet) -> Result<Vec<SanType>, String> {
+    let name = |address: &Value| {
         let text = address["address"].as_str().unwrap_or_default();
-        params.subject_alt_names.push(match text.parse::<IpAddr>() {
+        Ok(match text.parse::<IpAddr>() {
             Ok(address) => SanType::IpAddress(address),
             Err(_) => SanType::DnsName(text.try_into().map_err(|error| format!("{text}: {error}"))?),
-        });
-    }
-    let request = params.serialize_request(key).map_err(|error| error.to_string())?;
-    let request = request.pem().map_err(|error| error.to_string())?;
-    serde_json::from_value(json!({
-        "metadata": { "generateName": "csr-" },
-        "spec": {
-            "signerName": "kubernetes.io/kubelet-serving",
-            "usages": ["digital signature", "server auth"],
-            "request": STANDARD.encode(request),
-        },
-    }))
-    .map_err(|error| error.to_string())
+        })
+    };
+    addresses(&kubelet.context.specification).iter().map(name).collect()
 }

@@ -54,8 +54,8 @@ func connect(address, credentialsFile string) (*machine, error) {
 }
 
 func (m *machine) close() {
-	m.talos.Close() //nolint:errcheck // the process ends
-	m.raw.Close()   //nolint:errcheck // the process ends
+	_ = m.talos.Close() // The process ends.
+	_ = m.raw.Close()
 }
 
 // mutualTLS is the TLS configuration of a talosconfig's context.
