@@ -2,7 +2,8 @@
 //!
 //! These have their final form: saved states depend on them. A field is only ever added, with a default.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -89,13 +90,24 @@ pub struct InstanceRecord {
 }
 
 impl InstanceRecord {
+    /// The machine's own addresses, as far as they are known: those at which it is dialled, and those that it had in
+    /// maintenance mode.
+    #[must_use]
+    pub fn addresses(&self) -> BTreeSet<IpAddr> {
+        let dialled = self.candidates().into_iter().filter_map(|address| address.as_str().parse().ok());
+        let links = self.facts.iter().flat_map(|facts| &facts.links).flat_map(|link| &link.addresses);
+        let held = links.filter_map(|prefix| prefix.split('/').next()?.parse().ok());
+        dialled.chain(held).collect()
+    }
+
     /// A digest of what the machine's own resource says of its configuration: it changes when that does.
     #[must_use]
     pub fn configuration_digest(&self) -> String {
         let names: Vec<String> = self.interfaces.iter().map(ToString::to_string).collect();
         let hostname = self.hostname.as_ref().map(ToString::to_string).unwrap_or_default();
         // A missing disk and one without criteria choose alike.
-        let disk = self.install_disk.as_ref().map(|disk| format!("{disk:?}")).unwrap_or_default();
+        let disk =
+            self.install_disk.as_ref().and_then(|disk| serde_json::to_string(disk).ok()).unwrap_or_default();
         digest::short(&[digest::short(&self.config_patches), digest::short(&names), hostname, disk])
     }
 

@@ -45,6 +45,15 @@ fn every_page_is_what_the_models_and_the_examples_say() {
 }
 
 #[test]
+fn no_description_holds_a_run_of_spaces() {
+    for (path, text) in pages() {
+        let sentences = text.lines().filter(|line| line.starts_with("- `"));
+        let broken: Vec<_> = sentences.filter(|line| line.contains("  ")).collect();
+        assert!(broken.is_empty(), "{}: {broken:?}", path.display());
+    }
+}
+
+#[test]
 fn no_page_and_no_example_is_left_of_what_is_gone() {
     let description = describe(&Kontinuum);
     let named: BTreeSet<String> = description

@@ -181,7 +181,7 @@ pub(super) fn read(doing: &str, json: Value) -> Result<Object> {
     Object::new(json).map_err(|error| Error::new(doing, Cause::Unreadable(error.to_string())))
 }
 
-fn bytes(doing: &str, object: &Object) -> Result<Vec<u8>> {
+pub(super) fn bytes(doing: &str, object: &Object) -> Result<Vec<u8>> {
     object.to_bytes().map_err(|error| Error::new(doing, Cause::Unreadable(error.to_string())))
 }
 

@@ -6,14 +6,17 @@ use serde_json::json;
 use x509_parser::certification_request::X509CertificationRequest;
 use x509_parser::extensions::{GeneralName, ParsedExtension};
 use x509_parser::prelude::FromDer;
+use x509_parser::x509::AttributeTypeAndValue;
 
 use super::client::Client;
 use super::error::{Result, attempt};
 use super::nodes::typed;
 use super::object::Reference;
-use super::resources::{FIELD_MANAGER, Filter};
+use super::resources::{FIELD_MANAGER, Filter, bytes, read};
 use super::watch::Watched;
-use crate::domain::cluster::serving_certificates::{RequestState, SIGNER, ServingRequest, WantedCertificate};
+use crate::domain::cluster::serving_certificates::{
+    RequestId, RequestState, SIGNER, ServingRequest, WantedCertificate,
+};
 
 const API_VERSION: &str = "certificates.k8s.io/v1";
 const KIND: &str = "CertificateSigningRequest";
@@ -41,14 +44,16 @@ impl Client {
         objects.into_iter().map(|object| typed(object).map(serving_request)).collect()
     }
 
-    /// Approves a request that is as pending as it was when it was judged. One that is gone or judged already is success.
+    /// Approves the request that was judged. One that is gone, or judged already, is success, and so is another of its
+    /// name, which is to be judged first.
     ///
     /// # Errors
     /// [`Cause::Stale`](super::Cause::Stale) when it was changed meanwhile, …
-    pub async fn approve_serving_request(&self, name: &str) -> Result<()> {
-        let reference = Reference::cluster_wide(API_VERSION, KIND, name);
+    pub async fn approve_serving_request(&self, id: &RequestId) -> Result<()> {
+        let reference = Reference::cluster_wide(API_VERSION, KIND, &id.name);
         let Some(found) = self.get(&reference).await? else { return Ok(()) };
-        if serving_request(typed(found.clone())?).state != RequestState::Pending {
+        let request = serving_request(typed(found.clone())?);
+        if request.id != *id || request.state != RequestState::Pending {
             return Ok(());
         }
         let mut json = found.into_json();
@@ -57,10 +62,10 @@ impl Client {
             "message": "The node asked under its own name and addresses.",
         }]);
         let doing = attempt("approve", &reference);
-        let request = self.request_for(&doing, &reference).await?;
+        let body = bytes(&doing, &read(&doing, json)?)?;
         let parameters = PostParams { dry_run: false, field_manager: Some(FIELD_MANAGER.to_owned()) };
-        let body = serde_json::to_vec(&json).unwrap_or_default();
-        let asked = request.replace_subresource("approval", name, &parameters, body);
+        let request = self.request_for(&doing, &reference).await?;
+        let asked = request.replace_subresource("approval", &id.name, &parameters, body);
         match self.json(&doing, asked).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
@@ -72,7 +77,10 @@ impl Client {
 fn serving_request(request: CertificateSigningRequest) -> ServingRequest {
     let conditions = request.status.unwrap_or_default().conditions.unwrap_or_default();
     ServingRequest {
-        name: request.metadata.name.unwrap_or_default(),
+        id: RequestId {
+            name: request.metadata.name.unwrap_or_default(),
+            uid: request.metadata.uid.unwrap_or_default(),
+        },
         requestor: request.spec.username.unwrap_or_default(),
         groups: request.spec.groups.unwrap_or_default(),
         usages: request.spec.usages.unwrap_or_default(),
@@ -93,17 +101,19 @@ fn state(conditions: &[CertificateSigningRequestCondition]) -> RequestState {
 }
 
 /// What a PKCS #10 request in PEM asks for. Its signature is the signer's business.
-fn wanted(pem: &[u8]) -> Result<WantedCertificate, String> {
+fn wanted(pem: &[u8]) -> std::result::Result<WantedCertificate, String> {
     let (_, pem) = x509_parser::pem::parse_x509_pem(pem).map_err(|error| format!("no PEM: {error}"))?;
     let (_, request) = X509CertificationRequest::from_der(&pem.contents)
         .map_err(|error| format!("no certificate request: {error}"))?;
     let subject = &request.certification_request_info.subject;
-    let text = |value: &x509_parser::x509::AttributeTypeAndValue<'_>| value.as_str().map(str::to_owned).ok();
-    let names: Vec<String> = subject.iter_common_name().filter_map(text).collect();
+    let text = |value: &AttributeTypeAndValue<'_>| {
+        value.as_str().map(str::to_owned).map_err(|error| format!("its subject is no text: {error}"))
+    };
+    let names: Vec<String> = subject.iter_common_name().map(text).collect::<std::result::Result<_, _>>()?;
     let [common_name] = names.as_slice() else { return Err("it has not one common name".to_owned()) };
     let mut wanted = WantedCertificate {
         common_name: common_name.clone(),
-        organizations: subject.iter_organization().filter_map(text).collect(),
+        organizations: subject.iter_organization().map(text).collect::<std::result::Result<_, _>>()?,
         ..WantedCertificate::default()
     };
     for extension in request.requested_extensions().into_iter().flatten() {
@@ -126,7 +136,7 @@ fn add(wanted: &mut WantedCertificate, name: &GeneralName<'_>) {
     } else if let GeneralName::IPAddress(bytes) = name
         && let Some(address) = address(bytes)
     {
-        wanted.addresses.push(address.to_string());
+        wanted.addresses.push(address);
     } else {
         wanted.others.push(name.to_string());
     }
@@ -156,7 +166,8 @@ mod tests {
         assert_eq!(wanted.common_name, "system:node:a");
         assert_eq!(wanted.organizations, ["system:nodes"]);
         assert_eq!(wanted.dns_names, ["a"]);
-        assert_eq!(wanted.addresses, ["10.0.0.1", "fd00::1"]);
+        let addresses: Vec<_> = wanted.addresses.iter().map(ToString::to_string).collect();
+        assert_eq!(addresses, ["10.0.0.1", "fd00::1"]);
         assert_eq!(wanted.others.len(), 1, "{:?}", wanted.others);
     }
 

@@ -454,21 +454,20 @@ fn leaving(spec: &Spec) -> Option<Step> {
 
 /// The user's own addons, in waves: each as soon as all that it depends on is healthy, those of one wave together.
 fn addons(early: bool, spec: &Spec, seen: &Observed) -> Option<Step> {
+    let missing = |addon: &Addon| installed(addon, seen).or_else(|| healthy(addon, seen));
     let mut actions = Vec::new();
     let mut waiting = None;
     for further in spec.addons.iter().filter(|further| further.before_health == early) {
-        let missing =
-            further.depends_on.iter().find_map(|on| installed(on, seen).or_else(|| healthy(on, seen)));
-        let own = || installed(&further.addon, seen).or_else(|| healthy(&further.addon, seen));
-        match (missing, own) {
-            // What it depends on is acted on at its own turn.
-            (Some(Step::Act(_)), _) => {}
-            (Some(step), _) => drop(waiting.get_or_insert(step)),
-            (None, own) => match own() {
-                Some(Step::Act(more)) => actions.extend(more),
-                Some(step) => drop(waiting.get_or_insert(step)),
-                None => {}
-            },
+        let step = match further.depends_on.iter().find_map(missing) {
+            // What it depends on is applied at its own turn.
+            Some(Step::Act(_)) => continue,
+            Some(step) => Some(step),
+            None => missing(&further.addon),
+        };
+        match step {
+            Some(Step::Act(more)) => actions.extend(more),
+            Some(step) => drop(waiting.get_or_insert(step)),
+            None => {}
         }
     }
     if actions.is_empty() { waiting } else { Some(Step::Act(actions)) }

@@ -96,8 +96,6 @@ pub struct AddonSeen {
 pub struct NodeSeen {
     /// Whether it is Ready; the reason when it is not.
     pub not_ready: Option<String>,
-    /// The addresses at which the cluster reaches it.
-    pub internal_addresses: Vec<String>,
 }
 
 /// What was seen of a cluster.

@@ -152,6 +152,7 @@ mod tests {
             installs: 0,
             tries: 0,
             unproven: false,
+            addresses: std::collections::BTreeSet::new(),
             asks_for_certificate: false,
         }
     }

@@ -3,9 +3,9 @@
 //! Kubernetes approves none of them itself, since only who knows the machines can tell whether a node may speak for an
 //! address (<https://kubernetes.io/docs/reference/access-authn-authz/kubelet-tls-bootstrapping/#certificate-rotation>).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
-use super::observed::{NodeSeen, Observed};
+use super::observed::Observed;
 use super::spec::{Member, Spec};
 use super::step::Waiting;
 use crate::domain::seen::Seen;
@@ -18,11 +18,26 @@ const NODE: &str = "system:node:";
 /// The group of all nodes.
 const NODES: &str = "system:nodes";
 
+/// A request, and no later one of the same name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId {
+    /// The name.
+    pub name: String,
+    /// The object's identity.
+    pub uid: String,
+}
+
+impl std::fmt::Display for RequestId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
 /// A request to [`SIGNER`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServingRequest {
-    /// The request's name.
-    pub name: String,
+    /// Which request it is.
+    pub id: RequestId,
     /// Who asked, as the API server authenticated it.
     pub requestor: String,
     /// The groups of who asked.
@@ -44,8 +59,8 @@ pub struct WantedCertificate {
     pub organizations: Vec<String>,
     /// Host names.
     pub dns_names: Vec<String>,
-    /// IP addresses in their usual text.
-    pub addresses: Vec<String>,
+    /// IP addresses.
+    pub addresses: Vec<IpAddr>,
     /// Names of other kinds, which no kubelet has.
     pub others: Vec<String>,
 }
@@ -69,16 +84,15 @@ impl ServingRequest {
     }
 
     /// Why it may not be approved; `None` when it may.
-    fn objection(&self, members: &[Member], nodes: &BTreeMap<String, NodeSeen>) -> Option<String> {
+    fn objection(&self, members: &[Member]) -> Option<String> {
         let wanted = match &self.wanted {
             Ok(wanted) => wanted,
             Err(why) => return Some(format!("it can't be read: {why}")),
         };
         let Some(node) = self.node() else { return Some(format!("{:?} is no node", self.requestor)) };
-        if !members.iter().any(|member| member.hostname.as_str() == node) {
+        let Some(own) = members.iter().find(|member| member.hostname.as_str() == node) else {
             return Some("it is no machine of this cluster's pools".to_owned());
-        }
-        let Some(seen) = nodes.get(node) else { return Some("there is no such node".to_owned()) };
+        };
         if !self.groups.iter().any(|group| group == NODES) {
             return Some(format!("who asked is not in group {NODES}"));
         }
@@ -98,38 +112,38 @@ impl ServingRequest {
         if let Some(name) = wanted.dns_names.iter().chain(&wanted.others).find(|name| *name != node) {
             return Some(format!("it asks for the name {name:?}"));
         }
-        let others: BTreeSet<&String> = nodes
-            .iter()
-            .filter(|(name, _)| *name != node)
-            .flat_map(|(_, other)| &other.internal_addresses)
-            .collect();
-        let foreign =
-            |address: &&String| !seen.internal_addresses.contains(address) || others.contains(address);
-        wanted
-            .addresses
-            .iter()
-            .find(foreign)
-            .map(|address| format!("it asks for the address {address}, which is not the node's alone"))
+        // What a node says of its own addresses proves nothing: it could name the endpoint's, and speak for it.
+        let foreign = |address: &&IpAddr| {
+            let others = members.iter().filter(|other| other.uid != own.uid);
+            !own.addresses.contains(address)
+                || others.flat_map(|other| &other.addresses).any(|other| other == *address)
+        };
+        wanted.addresses.iter().find(foreign).map(|address| {
+            format!(
+                "it asks for the address {address}, which is not known as the machine's own: list it in the instance's \
+                 `interfaces` if it is"
+            )
+        })
     }
 }
 
-/// The requests that are to be approved now, by name.
+/// The requests that are to be approved now.
 #[must_use]
-pub fn approvable(spec: &Spec, seen: &Observed) -> Vec<String> {
-    let Some((requests, nodes)) = known(spec, seen) else { return Vec::new() };
-    approvable_of(&spec.members, nodes, requests).map(|request| request.name.clone()).collect()
+pub fn approvable(spec: &Spec, seen: &Observed) -> Vec<RequestId> {
+    let requests = seen.serving_requests.as_ref().and_then(Seen::present);
+    let requests = requests.filter(|_| spec.serving_certificates).map(Vec::as_slice).unwrap_or_default();
+    approvable_of(&spec.members, requests).map(|request| request.id.clone()).collect()
 }
 
 /// The requests among these that may be approved and were not yet.
 pub fn approvable_of<'a>(
     members: &'a [Member],
-    nodes: &'a BTreeMap<String, NodeSeen>,
     requests: &'a [ServingRequest],
 ) -> impl Iterator<Item = &'a ServingRequest> {
     requests
         .iter()
         .filter(|request| request.state == RequestState::Pending)
-        .filter(move |request| request.objection(members, nodes).is_none())
+        .filter(move |request| request.objection(members).is_none())
 }
 
 /// What is missing until every kubelet has the certificate that it asks for.
@@ -138,11 +152,10 @@ pub fn shortcomings(spec: &Spec, seen: &Observed) -> Vec<Waiting> {
     if !spec.serving_certificates {
         return Vec::new();
     }
-    let Some((requests, nodes)) = known(spec, seen) else {
-        return match &seen.serving_requests {
-            Some(Seen::Unknown(why)) => vec![Waiting::Workloads { why: why.clone() }],
-            Some(Seen::Present(_) | Seen::Absent) | None => Vec::new(),
-        };
+    let requests = match &seen.serving_requests {
+        Some(Seen::Present(requests)) => requests,
+        Some(Seen::Unknown(why)) => return vec![Waiting::Workloads { why: why.clone() }],
+        Some(Seen::Absent) | None => return Vec::new(),
     };
     let missing = |member: &Member| {
         let hostname = member.hostname.as_str();
@@ -154,20 +167,12 @@ pub fn shortcomings(spec: &Spec, seen: &Observed) -> Vec<Waiting> {
         let pending = own().find(|request| request.state == RequestState::Pending);
         let why = pending.map_or_else(
             || "its kubelet has not asked for it yet".to_owned(),
-            |request| match request.objection(&spec.members, nodes) {
-                Some(why) => format!("request {} is not approved, since {why}", request.name),
-                None => format!("request {} is about to be approved", request.name),
+            |request| match request.objection(&spec.members) {
+                Some(why) => format!("request {} is not approved, since {why}", request.id),
+                None => format!("request {} is about to be approved", request.id),
             },
         );
         Some(Waiting::ServingCertificate { hostname: member.hostname.clone(), why })
     };
     spec.members.iter().filter_map(missing).collect()
-}
-
-type Known<'a> = (&'a Vec<ServingRequest>, &'a BTreeMap<String, NodeSeen>);
-
-fn known<'a>(spec: &Spec, seen: &'a Observed) -> Option<Known<'a>> {
-    let requests = seen.serving_requests.as_ref().and_then(Seen::present);
-    let nodes = seen.nodes.as_ref().and_then(Seen::present);
-    spec.serving_certificates.then(|| requests.zip(nodes)).flatten()
 }

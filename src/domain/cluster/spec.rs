@@ -1,6 +1,7 @@
 //! What a cluster should be.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use crate::domain::names::{Label, Uid};
 use crate::domain::record::EtcdRecord;
@@ -43,6 +44,8 @@ pub struct Member {
     pub tries: u32,
     /// Whether it was given the configuration that it should have, and was not seen ready with it yet.
     pub unproven: bool,
+    /// Its own addresses: those at which it is dialled, and those that it had before it was anyone's. Not the VIP.
+    pub addresses: BTreeSet<IpAddr>,
     /// Whether its kubelet must ask for its first serving certificate, since it was told to in this operation.
     pub asks_for_certificate: bool,
 }

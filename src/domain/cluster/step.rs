@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::serving_certificates::RequestId;
 use super::spec::Addon;
 use crate::domain::names::{Label, Uid};
 
@@ -23,7 +24,7 @@ pub enum Action {
     /// Remember that the cluster is healthy.
     RememberBootstrapped,
     /// Approve these requests for kubelets' serving certificates.
-    ApproveServingCertificates(Vec<String>),
+    ApproveServingCertificates(Vec<RequestId>),
 }
 
 impl std::fmt::Display for Action {
@@ -36,7 +37,8 @@ impl std::fmt::Display for Action {
             Self::InstallAddon(addon) => write!(f, "apply the chart of {addon}"),
             Self::RemoveAddon(addon) => write!(f, "uninstall the chart of {addon}"),
             Self::RememberBootstrapped => f.write_str("remember that the cluster is healthy"),
-            Self::ApproveServingCertificates(names) => {
+            Self::ApproveServingCertificates(requests) => {
+                let names: Vec<_> = requests.iter().map(ToString::to_string).collect();
                 write!(f, "approve kubelets' serving certificates: {}", names.join(", "))
             }
         }

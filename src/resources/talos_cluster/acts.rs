@@ -8,6 +8,7 @@ use super::members::Machine;
 use super::world::{Applied, ClusterWorld};
 use crate::clients::talos::{self, Fingerprint, Maintenance};
 use crate::converge::ActError;
+use crate::domain::cluster::serving_certificates::RequestId;
 use crate::domain::cluster::spec::Role;
 use crate::domain::machine_configuration::{ApplyMode, Contract, MachineConfiguration};
 use crate::domain::names::Uid;
@@ -154,10 +155,10 @@ impl ClusterWorld<'_> {
     }
 
     /// Approves requests that were judged a moment ago.
-    pub(super) async fn approve_serving_certificates(&self, names: &[String]) -> Result<(), ActError> {
+    pub(super) async fn approve_serving_certificates(&self, requests: &[RequestId]) -> Result<(), ActError> {
         let Some(kubernetes) = &self.kubernetes else { return Err(failed("reach an API server", false)) };
-        for name in names {
-            let approved = kubernetes.client.approve_serving_request(name).await;
+        for request in requests {
+            let approved = kubernetes.client.approve_serving_request(request).await;
             approved.map_err(|error| failed(chain(&error), false))?;
         }
         Ok(())

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
 use super::super::access::Access;
-use super::looks::{Dialled, dial, nodes_by_name};
+use super::looks::{Dialled, dial};
 use super::members::Machine;
 use crate::clients::kubernetes;
 use crate::clients::talos::{Admin, Credentials};
@@ -113,16 +113,15 @@ pub(super) async fn unapproved(machines: &[Machine], access: &Access) -> Vec<Dri
             let options = kubernetes::Options { server, ..kubernetes::Options::default() };
             let client = kubernetes::Client::from_kubeconfig(access.kubeconfig.expose(), &options).await;
             let Ok(client) = client else { continue };
-            if let (Ok(nodes), Ok(requests)) = (client.nodes().await, client.serving_requests().await) {
-                return Some((nodes_by_name(nodes), requests));
+            if let Ok(requests) = client.serving_requests().await {
+                return Some(requests);
             }
         }
         None
     };
-    let Ok(Some((nodes, requests))) = tokio::time::timeout(PATIENCE, asking).await else { return Vec::new() };
+    let Ok(Some(requests)) = tokio::time::timeout(PATIENCE, asking).await else { return Vec::new() };
     let members: Vec<Member> = machines.iter().map(|machine| machine.member.clone()).collect();
-    let names: BTreeSet<&str> =
-        approvable_of(&members, &nodes, &requests).filter_map(ServingRequest::node).collect();
+    let names: BTreeSet<&str> = approvable_of(&members, &requests).filter_map(ServingRequest::node).collect();
     let waiting = members.iter().filter(|member| names.contains(member.hostname.as_str()));
     waiting
         .map(|member| Drift { uid: member.uid.clone(), name: member.name.clone(), kind: Kind::Unapproved })

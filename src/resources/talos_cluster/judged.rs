@@ -205,4 +205,11 @@ mod tests {
         }
         assert_eq!(judged(&["machine: {sysctls: {a: b}}"], &[]), "");
     }
+
+    #[test]
+    fn what_works_and_does_less_than_it_says_is_a_warning_said_once() {
+        let said = judged(&["machine: {install: {extensions: [{image: ghcr.io/a/b:1}]}}"], &[]);
+        assert!(said.starts_with("Warning: "), "{said}");
+        assert_eq!(said.matches("machine.install.extensions").count(), 1, "{said}");
+    }
 }

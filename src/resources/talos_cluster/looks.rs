@@ -250,9 +250,8 @@ impl ClusterWorld<'_> {
                 Err(why) => last = why,
                 Ok(client) => match ready(&client).await {
                     Seen::Present(()) => {
-                        let namespaces = self.parsed.namespaces();
                         let wake = Arc::clone(&self.wake);
-                        self.kubernetes = Some(Kubernetes::watched(client, &namespaces, wake));
+                        self.kubernetes = Some(Kubernetes::watched(client, self.parsed, wake));
                         return Seen::Present(());
                     }
                     Seen::Unknown(why) => last = why,
@@ -444,7 +443,7 @@ pub(super) fn nodes_by_name(
                 kubernetes::Readiness::NotReady(why) => Some(why),
                 kubernetes::Readiness::Silent => Some("its kubelet is silent".to_owned()),
             };
-            (node.name, NodeSeen { not_ready, internal_addresses: node.internal_addresses })
+            (node.name, NodeSeen { not_ready })
         })
         .collect()
 }

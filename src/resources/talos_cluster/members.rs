@@ -36,6 +36,10 @@ pub(super) async fn gather(
     for (key, pool) in &parsed.workers {
         machines.extend(of_pool(&all, pool, Role::Worker, key));
     }
+    if let Some(vip) = &parsed.vip {
+        // Its holder changes: no machine may speak for it as its own.
+        machines.iter_mut().for_each(|machine| machine.member.addresses.retain(|address| address != vip));
+    }
     let wanted = inventory
         .find_by_uid::<PoolRecord>(&parsed.control_plane.uid)
         .await?
@@ -66,6 +70,7 @@ fn machine(stored: &Stored<InstanceRecord>, pool: &PoolSpec, role: Role, key: &s
         installs,
         tries: 0,
         unproven: false,
+        addresses: stored.body.addresses(),
         asks_for_certificate: false,
     };
     Some(Machine { member, record: stored.body.clone(), pool: pool.clone(), is_current: true })

@@ -230,10 +230,12 @@ async fn note_drift(
         && !record.body.deleting
         && let Ok(access) = super::leave::access_of(what, record)
     {
-        found = drift::look(machines, &record.body, &access.talos).await;
-        if parsed.serving_certificates {
-            found.extend(drift::unapproved(machines, &access).await);
-        }
+        let unapproved = async {
+            if parsed.serving_certificates { drift::unapproved(machines, &access).await } else { Vec::new() }
+        };
+        let (moved, unapproved) =
+            tokio::join!(drift::look(machines, &record.body, &access.talos), unapproved);
+        found.extend(moved.into_iter().chain(unapproved));
     }
     let (silent, moved): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|drift| matches!(drift.kind, drift::Kind::Silent { .. }));

@@ -89,7 +89,11 @@ impl Model for Cluster {
         v.attribute(
             optional(
                 "approve_kubelet_serving_certificates",
-                "Whether kubelets get the certificates that they serve with (for metrics, logs and exec) from the                  cluster's authority instead of signing them themselves. Each apply approves what the cluster's own                  nodes ask for under their own names and addresses; what they ask for later (a renewal, once a year)                  shows in the next plan as a change. Default: false.",
+                "Whether kubelets get the certificates that they serve with (for metrics, logs and exec) from the \
+                 cluster's authority instead of signing them themselves. Each apply approves what the cluster's own \
+                 machines ask for under their own names and addresses (those of `interfaces`, and those that they had \
+                 when they were discovered); what they ask for later (a renewal, once a year) shows in the next plan as \
+                 a change. Default: false.",
             ),
             &mut self.approve_kubelet_serving_certificates,
         );

@@ -90,13 +90,10 @@ pub(super) struct Kubernetes {
 
 impl Kubernetes {
     /// Keeps a member's API server, and is woken by its objects from now on.
-    pub(super) fn watched(
-        client: kubernetes::Client,
-        namespaces: &BTreeSet<&str>,
-        wake: Arc<Notify>,
-    ) -> Self {
-        let mut watched = vec![Watched::nodes(), Watched::serving_requests()];
-        watched.extend(namespaces.iter().flat_map(|namespace| Watched::workloads(namespace)));
+    pub(super) fn watched(client: kubernetes::Client, parsed: &Parsed, wake: Arc<Notify>) -> Self {
+        let mut watched = vec![Watched::nodes()];
+        watched.extend(parsed.serving_certificates.then(Watched::serving_requests));
+        watched.extend(parsed.namespaces().into_iter().flat_map(Watched::workloads));
         let mut wakeups = client.wakeups(watched);
         let mut watching = JoinSet::new();
         watching.spawn(async move {
@@ -312,7 +309,9 @@ impl World for ClusterWorld<'_> {
             Action::RememberEtcd => self.remember(|record| record.etcd.seen = true).await,
             Action::InstallAddon(addon) => self.install_addon(addon).await,
             Action::RemoveAddon(addon) => self.remove_addon(addon).await,
-            Action::ApproveServingCertificates(names) => self.approve_serving_certificates(&names).await,
+            Action::ApproveServingCertificates(requests) => {
+                self.approve_serving_certificates(&requests).await
+            }
             Action::RememberBootstrapped => self.remember(|record| record.bootstrapped = true).await,
         };
         self.failure = done.as_ref().err().map(|error| format!("failed to {}", error.text));

@@ -158,8 +158,7 @@ fn any_addon() -> impl Strategy<Value = AddonSeen> {
 }
 
 fn any_nodes() -> impl Strategy<Value = Seen<BTreeMap<String, NodeSeen>>> {
-    let node = option::of(Just("no network".to_owned()))
-        .prop_map(|not_ready| NodeSeen { not_ready, internal_addresses: Vec::new() });
+    let node = option::of(Just("no network".to_owned())).prop_map(|not_ready| NodeSeen { not_ready });
     let names = prop::sample::select([&CONTROL_PLANES[..], &WORKERS[..]].concat());
     any_seen(btree_map(names.prop_map(str::to_owned), node, 0..=5))
 }

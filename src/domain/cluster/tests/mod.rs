@@ -10,7 +10,7 @@ mod tables;
 mod walks;
 mod world;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::gates::{Evaluation, evaluate};
 use super::observed::{AddonSeen, EtcdMember, EtcdService, NodeSeen, Observed, Running, Stage};
@@ -47,6 +47,7 @@ fn member(name: &str, role: Role) -> Member {
         installs: 0,
         tries: 0,
         unproven: false,
+        addresses: BTreeSet::new(),
         asks_for_certificate: false,
     }
 }
@@ -120,9 +121,7 @@ fn all_good(spec: &Spec) -> Observed {
     let etcd = |role| if role == Role::ControlPlane { EtcdService::Started } else { EtcdService::Empty };
     let good = AddonSeen { installed: Seen::Present(()), unhealthy: None };
     let control_planes: Vec<_> = spec.control_planes().map(|member| member.hostname.as_str()).collect();
-    let nodes = spec.members.iter().map(|member| {
-        (member.hostname.to_string(), NodeSeen { not_ready: None, internal_addresses: Vec::new() })
-    });
+    let nodes = spec.members.iter().map(|member| (member.hostname.to_string(), NodeSeen { not_ready: None }));
     Observed {
         machines: spec.members.iter().map(|member| (member.uid.clone(), up(etcd(member.role)))).collect(),
         etcd: etcd_of(&control_planes),
@@ -164,7 +163,10 @@ fn described(action: &Action) -> String {
         Action::InstallAddon(addon) => format!("install {addon}"),
         Action::RemoveAddon(addon) => format!("remove {addon}"),
         Action::RememberBootstrapped => "remember health".to_owned(),
-        Action::ApproveServingCertificates(names) => format!("approve {}", names.join(", ")),
+        Action::ApproveServingCertificates(requests) => {
+            let names: Vec<_> = requests.iter().map(ToString::to_string).collect();
+            format!("approve {}", names.join(", "))
+        }
     }
 }
 

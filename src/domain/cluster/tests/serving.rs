@@ -1,30 +1,35 @@
 //! Which kubelets' requests for serving certificates are approved.
 
+use std::net::IpAddr;
+
 use super::super::gates::{Gate, evaluate, shortcomings};
-use super::super::serving_certificates::{RequestState, ServingRequest, WantedCertificate};
+use super::super::serving_certificates::{RequestId, RequestState, ServingRequest, WantedCertificate};
 use super::super::spec::Spec;
 use super::super::step::{Action, Step};
 use super::*;
 
+fn address(text: &str) -> IpAddr {
+    text.parse().expect("an address")
+}
+
+fn id() -> RequestId {
+    RequestId { name: "csr-1".to_owned(), uid: "uid-1".to_owned() }
+}
+
 /// A cluster of `cp-0` at 10.0.0.1 and `w-0` at 10.0.0.2 that approves, and what is seen of it.
 fn approving(requests: Vec<ServingRequest>) -> (Spec, Observed) {
-    let spec = Spec { serving_certificates: true, ..grown(1, 1) };
-    let node = |name: &str, address: &str| {
-        (name.to_owned(), NodeSeen { not_ready: None, internal_addresses: vec![address.to_owned()] })
-    };
-    let nodes = [node("cp-0", "10.0.0.1"), node("w-0", "10.0.0.2"), node("stranger", "10.0.0.3")];
-    let seen = Observed {
-        nodes: Some(Seen::Present(nodes.into())),
-        serving_requests: Some(Seen::Present(requests)),
-        ..all_good(&spec)
-    };
+    let mut spec = Spec { serving_certificates: true, ..grown(1, 1) };
+    for (member, own) in spec.members.iter_mut().zip(["10.0.0.1", "10.0.0.2"]) {
+        member.addresses = [address(own)].into();
+    }
+    let seen = Observed { serving_requests: Some(Seen::Present(requests)), ..all_good(&spec) };
     (spec, seen)
 }
 
 /// What the kubelet of `w-0` asks for.
 fn of_worker() -> ServingRequest {
     ServingRequest {
-        name: "csr-1".to_owned(),
+        id: id(),
         requestor: "system:node:w-0".to_owned(),
         groups: vec!["system:nodes".to_owned(), "system:authenticated".to_owned()],
         usages: vec!["digital signature".to_owned(), "server auth".to_owned()],
@@ -32,7 +37,7 @@ fn of_worker() -> ServingRequest {
             common_name: "system:node:w-0".to_owned(),
             organizations: vec!["system:nodes".to_owned()],
             dns_names: vec!["w-0".to_owned()],
-            addresses: vec!["10.0.0.2".to_owned()],
+            addresses: vec![address("10.0.0.2")],
             others: Vec::new(),
         }),
         state: RequestState::Pending,
@@ -52,7 +57,7 @@ fn what_a_node_asks_for_itself_is_approved_at_the_last_gate() {
     let (spec, seen) = approving(vec![of_worker()]);
     let evaluation = evaluate(&spec, &seen);
     assert_eq!(evaluation.gate, Some(Gate::Everything));
-    let approve = Action::ApproveServingCertificates(vec!["csr-1".to_owned()]);
+    let approve = Action::ApproveServingCertificates(vec![id()]);
     assert_eq!(evaluation.step, Step::Act(vec![approve]));
 
     let approved = changed(|request, _| request.state = RequestState::Approved);
@@ -79,8 +84,8 @@ fn what_a_node_may_not_speak_for_is_left_and_named() {
         ("no serving certificate", changed(|request, _| drop(request.usages.pop()))),
         ("the name \"kubernetes\"", changed(|_, wanted| wanted.dns_names.push("kubernetes".to_owned()))),
         ("the name \"a@b\"", changed(|_, wanted| wanted.others.push("a@b".to_owned()))),
-        ("the address 10.0.0.1,", changed(|_, wanted| wanted.addresses.push("10.0.0.1".to_owned()))),
-        ("the address 10.9.9.9,", changed(|_, wanted| wanted.addresses.push("10.9.9.9".to_owned()))),
+        ("the address 10.0.0.1,", changed(|_, wanted| wanted.addresses.push(address("10.0.0.1")))),
+        ("the address 10.9.9.9,", changed(|_, wanted| wanted.addresses.push(address("10.9.9.9")))),
         (
             "names no host",
             changed(|_, wanted| {
@@ -104,23 +109,21 @@ fn what_a_node_may_not_speak_for_is_left_and_named() {
 }
 
 #[test]
-fn a_node_of_no_pool_and_an_address_that_two_nodes_claim_are_not_approved() {
+fn a_node_of_no_pool_and_an_address_that_two_machines_have_are_not_approved() {
     let stranger = changed(|request, wanted| {
         request.requestor = "system:node:stranger".to_owned();
         wanted.common_name = request.requestor.clone();
         *wanted = WantedCertificate {
             dns_names: vec!["stranger".to_owned()],
-            addresses: vec!["10.0.0.3".to_owned()],
+            addresses: vec![address("10.0.0.3")],
             ..wanted.clone()
         };
     });
     let (spec, seen) = approving(vec![stranger]);
     assert_eq!(evaluate(&spec, &seen).step, Step::Done);
 
-    let (spec, mut seen) = approving(vec![of_worker()]);
-    if let Some(Seen::Present(nodes)) = &mut seen.nodes {
-        nodes.get_mut("stranger").expect("it is there").internal_addresses.push("10.0.0.2".to_owned());
-    }
+    let (mut spec, seen) = approving(vec![of_worker()]);
+    spec.members[0].addresses.extend([address("10.0.0.2")]);
     assert_eq!(evaluate(&spec, &seen).step, Step::Done);
 }
 

@@ -503,10 +503,7 @@ fn everything_is_every_node_and_the_remaining_workloads() {
         row(
             "a node is missing",
             |_, seen| {
-                let nodes = BTreeMap::from([(
-                    "cp-0".to_owned(),
-                    NodeSeen { not_ready: None, internal_addresses: Vec::new() },
-                )]);
+                let nodes = BTreeMap::from([("cp-0".to_owned(), NodeSeen { not_ready: None })]);
                 seen.nodes = Some(Seen::Present(nodes));
             },
             "Everything: wait for node \"w-0\" to become Ready: it has not registered with the API server",

@@ -175,7 +175,7 @@ impl World {
         let network = self.addons.contains_key(&Addon::Cilium);
         let node = |member: &Member| {
             let not_ready = (!network).then(|| "no network".to_owned());
-            (member.hostname.to_string(), NodeSeen { not_ready, internal_addresses: Vec::new() })
+            (member.hostname.to_string(), NodeSeen { not_ready })
         };
         self.spec.members.iter().filter(up).map(node).collect()
     }
