@@ -161,6 +161,43 @@ async fn cert_manager_is_installed_after_deaths_at_any_moment() {
 }
 
 #[tokio::test]
+async fn a_release_is_uninstalled_after_deaths_at_any_moment_and_what_asks_to_be_kept_stays() {
+    let rig = Rig::shared().await;
+    let client = rig.client().await;
+    let namespace = rig.namespace().await;
+    let kept = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, annotations: {helm.sh/resource-policy: keep}}\n";
+    let many: String = (0..40)
+        .map(|number| format!("---\n{}", CONFIG_MAP.replace("name: a", &format!("name: a-{number}"))))
+        .collect();
+    let files = [("templates/many.yaml", many.as_str()), ("templates/kept.yaml", kept)];
+    for revision in [1, 2] {
+        let wanted = mini(&namespace, &files, json!({"key": revision.to_string()}));
+        assert_eq!(client.install(&wanted).await.unwrap().revision, revision);
+    }
+
+    // Each attempt lives a little longer than the one before and is dropped where it is.
+    let (mut deaths, mut life) = (0, Duration::from_millis(10));
+    loop {
+        match tokio::time::timeout(life, client.uninstall(&namespace, "mini", Timestamp::now())).await {
+            Ok(uninstalled) => break uninstalled.unwrap(),
+            Err(_) => deaths += 1,
+        }
+        life += life / 3;
+    }
+    assert!(deaths > 3, "it died {deaths} times only");
+    let filter = Filter { namespace: Some(namespace.clone()), ..Filter::default() };
+    let left = client.list("v1", "ConfigMap", &filter).await.unwrap();
+    let ours: Vec<_> = left.iter().filter(|object| object.reference().name != "kube-root-ca.crt").collect();
+    assert_eq!(ours.len(), 1, "{ours:?}");
+    assert_eq!(ours[0].reference().name, "kept");
+    let listed =
+        rig.run("helm", &["-n", &namespace, "list", "--uninstalling", "--pending", "--failed", "-o", "json"]);
+    assert_eq!(listed.trim(), "[]");
+    assert_eq!(client.list("v1", "Secret", &filter).await.unwrap(), []);
+    client.uninstall(&namespace, "mini", Timestamp::now()).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_release_that_someone_else_works_on_is_not_touched() {
     let rig = Rig::shared().await;
     let client = rig.client().await;
@@ -174,6 +211,8 @@ async fn a_release_that_someone_else_works_on_is_not_touched() {
     let theirs = pending(stored);
     client.create(&theirs, Write::Now).await.unwrap();
     let error = client.install(&wanted).await.unwrap_err();
+    assert!(matches!(error.cause(), Cause::Held(text) if text.contains("helm rollback mini")), "{error:?}");
+    let error = client.uninstall(&namespace, "mini", Timestamp::now()).await.unwrap_err();
     assert!(matches!(error.cause(), Cause::Held(text) if text.contains("helm rollback mini")), "{error:?}");
     let untouched = client.get(&secret).await.unwrap().unwrap();
     assert_eq!(untouched.at(&["data"]), theirs.at(&["data"]));

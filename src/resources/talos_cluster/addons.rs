@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::super::report::chain;
 use super::further::Further;
 use super::looks::nodes_by_name;
+use super::parse::Parsed;
 use super::world::ClusterWorld;
 use crate::clients::kubernetes::{Cause, Client, Installation, Installed, Reference};
 use crate::converge::ActError;
@@ -17,7 +18,7 @@ use crate::domain::cluster::observed::AddonSeen;
 use crate::domain::cluster::spec::{Addon, Role};
 use crate::domain::machine_configuration::is_restricted_label;
 use crate::domain::names::Label;
-use crate::domain::record::AddonRecord;
+use crate::domain::record::{AddonRecord, ClusterRecord};
 use crate::domain::seen::Seen;
 
 impl ClusterWorld<'_> {
@@ -40,15 +41,16 @@ impl ClusterWorld<'_> {
     /// Looks whether an addon is applied as wanted, and healthy.
     pub(super) async fn look_at_addon(&mut self, which: Addon) {
         let unknown = |why: String| AddonSeen { installed: Seen::Unknown(why), unhealthy: None };
-        let seen = match (self.wanted(&which), &self.kubernetes) {
+        let client = self.kubernetes.as_ref().map(|kubernetes| kubernetes.client.clone());
+        let seen = match (self.wanted(&which), client) {
             (None, _) => return,
             (Some(Err(why)), _) => unknown(why),
             (Some(Ok(_)), None) => unknown("no API server answers".to_owned()),
-            (Some(Ok(wanted)), Some(kubernetes)) => {
-                let client = kubernetes.client.clone();
+            (Some(Ok(wanted)), Some(client)) => {
                 match client.installed(&wanted.namespace, &wanted.name).await {
                     Err(error) => unknown(format!("failed to {}", chain(&error))),
                     Ok(Some(found)) if self.is_current(&wanted, &found) => {
+                        self.note_addon(&which, &wanted).await;
                         let unhealthy = self.unhealthy(&which, &client, &found).await;
                         AddonSeen { installed: Seen::Present(()), unhealthy }
                     }
@@ -96,27 +98,16 @@ impl ClusterWorld<'_> {
 
     /// Fetches and applies an addon's chart.
     pub(super) async fn install_addon(&mut self, which: Addon) -> Result<(), ActError> {
-        let last = |text: String| {
-            ActError {
-            text,
-            remedy: "Correct the addon's `values`, `version` or `repository`, then apply again: the cluster stays as it is."
-                .to_owned(),
-            is_final: true,
-        }
-        };
-        let again = |text: String| ActError { text, remedy: String::new(), is_final: false };
         let wanted = match self.wanted(&which) {
             None => return Ok(()),
             Some(wanted) => wanted.map_err(last)?,
         };
         let version = self.frozen_version(&wanted).unwrap_or(&wanted.version).clone();
-        let chart = self.chart(&wanted, &version).await.map_err(|error| match error {
-            Unfetched::Again(text) => again(text),
-            Unfetched::Last(text) => last(text),
-        })?;
+        let chart = self.chart(&wanted, &version).await?;
         let (key, resolved) = (charts_key(&wanted), chart.version.clone());
         let (name, entry) = (wanted.name.clone(), self.entry(&which, &wanted));
         self.remember(move |record| {
+            forget_versions(record, &name);
             record.charts.insert(key.clone(), resolved.clone());
             record.addons.insert(name.clone(), entry.clone());
         })
@@ -144,17 +135,18 @@ impl ClusterWorld<'_> {
     }
 
     /// The chart of an addon: fetched, or made of its objects.
-    async fn chart(&self, wanted: &addon::Addon, version: &str) -> Result<Chart, Unfetched> {
+    async fn chart(&self, wanted: &addon::Addon, version: &str) -> Result<Chart, ActError> {
         if let Some(manifests) = &wanted.manifests {
             let files = chart_of_manifests(&wanted.name, &wanted.version, manifests);
-            let chart = helm::Chart::from_files(files).map_err(|error| Unfetched::Last(chain(&error)))?;
+            let chart = helm::Chart::from_files(files).map_err(|error| last(chain(&error)))?;
+            // The version holds the digest of the objects already.
             let (version, digest) = (wanted.version.clone(), wanted.version.clone());
             return Ok(Chart { chart: Arc::new(chart), version, digest });
         }
         let fetched = self.clients.charts.fetch(&wanted.repository, &wanted.chart, version).await;
         let fetched = fetched.map_err(|error| {
             let text = chain(&error);
-            if error.is_transient() { Unfetched::Again(text) } else { Unfetched::Last(text) }
+            if error.is_transient() { again(text) } else { last(text) }
         })?;
         Ok(Chart {
             chart: Arc::clone(&fetched.chart),
@@ -166,29 +158,39 @@ impl ClusterWorld<'_> {
     /// What is remembered of an addon until it is uninstalled.
     fn entry(&self, which: &Addon, wanted: &addon::Addon) -> AddonRecord {
         let further = match which {
-            Addon::Further(name) => self.parsed.addons.get(name).map(Further::record),
+            Addon::Further(name) => self.parsed.addons.get(name),
             Addon::Cilium | Addon::CertManager => None,
         };
-        further
-            .unwrap_or_else(|| AddonRecord { namespace: wanted.namespace.clone(), ..AddonRecord::default() })
+        further.map_or_else(
+            || AddonRecord { namespace: wanted.namespace.clone(), ..AddonRecord::default() },
+            Further::record,
+        )
+    }
+
+    /// Keeps what is remembered of an addon that is there as wanted up to date: somebody else may have installed it, and
+    /// what it depends on may have been edited.
+    async fn note_addon(&mut self, which: &Addon, wanted: &addon::Addon) {
+        let (name, entry) = (wanted.name.clone(), self.entry(which, wanted));
+        // One in another namespace is still to be uninstalled from there.
+        let known = self.record.body.addons.get(&name);
+        if known.is_some_and(|known| *known == entry || known.namespace != entry.namespace) {
+            return;
+        }
+        let written =
+            self.remember(move |record| drop(record.addons.insert(name.clone(), entry.clone()))).await;
+        if let Err(error) = written {
+            tracing::warn!(error = error.text, "Failed to keep that an addon is installed");
+        }
     }
 
     /// The addons that were installed and are not wanted any more, or not where they are: what depends on another goes
     /// before it. Cilium never is among them: what machines are told of their network can't be changed.
     pub(super) fn leaving(&self) -> Vec<Addon> {
-        let is_wanted = |name: &str, entry: &AddonRecord| match name {
-            cilium::NAME => true,
-            cert_manager::NAME => self.parsed.cert_manager.is_some(),
-            _ => self.parsed.addons.iter().any(|(wanted, further)| {
-                wanted.as_str() == name && further.addon.namespace == entry.namespace
-            }),
-        };
-        removal_order(self.record.body.addons.iter().filter(|(name, entry)| !is_wanted(name, entry)))
+        leaving(self.parsed, &self.record.body.addons)
     }
 
     /// Uninstalls an addon, and forgets it.
     pub(super) async fn remove_addon(&mut self, which: Addon) -> Result<(), ActError> {
-        let again = |text: String| ActError { text, remedy: String::new(), is_final: false };
         let name = which.to_string();
         let Some(entry) = self.record.body.addons.get(&name) else { return Ok(()) };
         let Some(kubernetes) = &self.kubernetes else { return Err(again("reach an API server".to_owned())) };
@@ -199,7 +201,7 @@ impl ClusterWorld<'_> {
         })?;
         self.remember(move |record| {
             record.addons.remove(&name);
-            record.charts.retain(|key, _| key.split_once(' ').is_none_or(|(chart, _)| chart != name));
+            forget_versions(record, &name);
         })
         .await
     }
@@ -260,10 +262,31 @@ struct Chart {
     digest: String,
 }
 
-/// Why there is no chart: another try may help, or not.
-enum Unfetched {
-    Again(String),
-    Last(String),
+/// What another try may mend.
+fn again(text: String) -> ActError {
+    ActError { text, remedy: String::new(), is_final: false }
+}
+
+/// What only the user can mend.
+fn last(text: String) -> ActError {
+    ActError {
+        text,
+        remedy: "Correct the addon's `values`, `version` or `repository`, then apply again: the cluster stays as it is."
+            .to_owned(),
+        is_final: true,
+    }
+}
+
+fn leaving(parsed: &Parsed, installed: &BTreeMap<String, AddonRecord>) -> Vec<Addon> {
+    let is_wanted = |name: &str, entry: &AddonRecord| match name {
+        cilium::NAME => true,
+        cert_manager::NAME => parsed.cert_manager.is_some(),
+        _ => parsed
+            .addons
+            .iter()
+            .any(|(wanted, further)| wanted.as_str() == name && further.addon.namespace == entry.namespace),
+    };
+    removal_order(installed.iter().filter(|(name, entry)| !is_wanted(name, entry)))
 }
 
 /// What depends on another goes before it. Dependencies that go round are refused when they are planned.
@@ -279,14 +302,21 @@ fn removal_order<'a>(leaving: impl Iterator<Item = (&'a String, &'a AddonRecord)
     order
 }
 
+fn forget_versions(record: &mut ClusterRecord, name: &str) {
+    record.charts.retain(|key, _| key.split_once(' ').is_none_or(|(chart, _)| chart != name));
+}
+
 /// Under which a resolved version is kept: a changed text is resolved anew.
 fn charts_key(addon: &addon::Addon) -> String {
     format!("{} {}", addon.name, addon.version)
 }
 
 #[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
+    use super::super::model::{AddonModel, Cluster, FurtherAddonModel};
     use super::*;
+    use crate::plugin::Attr;
 
     #[test]
     fn what_depends_on_another_goes_before_it() {
@@ -301,5 +331,39 @@ mod tests {
         ]);
         let order: Vec<_> = removal_order(records.iter()).iter().map(ToString::to_string).collect();
         assert_eq!(order, ["c", "b", "a"]);
+    }
+
+    #[test]
+    fn what_was_installed_and_is_wanted_no_more_or_elsewhere_leaves() {
+        let cluster = |cert_manager: bool, addons: &[(&str, &str)]| {
+            let addons = addons.iter().map(|(name, namespace)| {
+                let model = FurtherAddonModel {
+                    manifests: "a: 1".into(),
+                    namespace: (*namespace).into(),
+                    ..FurtherAddonModel::default()
+                };
+                ((*name).to_owned(), Attr::Known(model))
+            });
+            let off = AddonModel { enabled: cert_manager.into(), ..AddonModel::default() };
+            let cluster = Cluster {
+                name: "c".into(),
+                talos_version: "v1.13.9".into(),
+                kubernetes_version: "1.36.3".into(),
+                cert_manager: off.into(),
+                addons: Attr::Known(addons.collect()),
+                ..Cluster::default()
+            };
+            cluster.parse().expect("it is right")
+        };
+        let all = cluster(true, &[("a", "x"), ("b", "x")]);
+        // What a state remembers is all that it wants: nothing of it leaves.
+        let mut installed = all.remembered_addons();
+        installed.insert("cilium".to_owned(), AddonRecord::default());
+        let says = |parsed: &Parsed| {
+            leaving(parsed, &installed).iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(says(&all), "");
+        assert_eq!(says(&cluster(false, &[("a", "x"), ("b", "x")])), "cert-manager");
+        assert_eq!(says(&cluster(true, &[("a", "y")])), "a, b");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::report::null_element;
 use super::model::{Cluster, FurtherAddonModel};
 use super::parse::{is_version, labels, refused};
 use crate::domain::addon::{Addon, further};
@@ -37,6 +38,9 @@ impl Further {
     }
 }
 
+/// As long as Helm lets the name of a release be.
+const LONGEST_NAME: usize = 53;
+
 /// The names of the addons that have attributes of their own.
 const OWN: [&str; 2] = ["cilium", "cert-manager"];
 
@@ -53,6 +57,16 @@ impl Cluster {
                         Diagnostic::error(
                             format!("addons[{key:?}] has an attribute of its own"),
                             format!("Use the attribute `{attribute}`."),
+                        )
+                        .at(at),
+                    );
+                    continue;
+                }
+                Ok(name) if key.len() > LONGEST_NAME => {
+                    wrong.push(
+                        Diagnostic::error(
+                            format!("addons[{:?}] has too long a name", name.as_str()),
+                            format!("It names a Helm release: expected at most {LONGEST_NAME} characters."),
                         )
                         .at(at),
                     );
@@ -233,6 +247,9 @@ impl FurtherAddonModel {
 fn dependencies(wrong: &mut Diagnostics, path: &Path, given: &Attr<List<String>>) -> BTreeSet<Label> {
     let mut names = BTreeSet::new();
     for (index, item) in given.known().into_iter().flatten().enumerate() {
+        if item.is_null() {
+            wrong.push(null_element(path.clone().index(index)));
+        }
         let Some(text) = item.known() else { continue };
         match Label::parse(text) {
             Ok(name) => drop(names.insert(name)),

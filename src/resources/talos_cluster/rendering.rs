@@ -22,21 +22,21 @@ pub(super) async fn check(
     planned: &Cluster,
 ) -> Result<(), Diagnostics> {
     let parsed = planned.parse()?;
-    let mut wrong = Diagnostics::new();
     let control_planes = planned.control_plane_size().unwrap_or(1);
     let news = |addon: fn(&Cluster) -> &Attr<super::model::AddonModel>| {
         let known = addon(planned).known().is_some_and(|addon| !addon.is_open());
         known && prior.is_none_or(|prior| addon(prior) != addon(planned))
     };
+    let mut news_of: Vec<(Path, Addon)> = Vec::new();
     if let (true, Some(overrides)) = (news(|cluster| &cluster.cilium), &parsed.cilium)
         && let Ok(addon) = cilium::addon(overrides, control_planes)
     {
-        wrong.extend(failure(operation, &parsed, &Path::new("cilium"), addon).await);
+        news_of.push((Path::new("cilium"), addon));
     }
     if let (true, Some(overrides)) = (news(|cluster| &cluster.cert_manager), &parsed.cert_manager)
         && let Ok(addon) = cert_manager::addon(overrides)
     {
-        wrong.extend(failure(operation, &parsed, &Path::new("cert_manager"), addon).await);
+        news_of.push((Path::new("cert_manager"), addon));
     }
     let entry =
         |cluster: &Cluster, name: &str| cluster.addons.known().and_then(|addons| addons.get(name).cloned());
@@ -44,22 +44,25 @@ pub(super) async fn check(
         let planned = entry(planned, name.as_str());
         let known = planned.as_ref().and_then(Attr::known).is_some_and(|addon| !addon.is_open());
         if known && prior.is_none_or(|prior| entry(prior, name.as_str()) != planned) {
-            let path = Path::new("addons").key(name.as_str());
-            wrong.extend(failure(operation, &parsed, &path, further.addon.clone()).await);
+            news_of.push((Path::new("addons").key(name.as_str()), further.addon.clone()));
         }
     }
+    // At once: a source that is silent holds up the plan for one time only.
+    let looks = news_of.into_iter().map(|(path, addon)| failure(operation, &parsed, path, addon));
+    let failures = futures::future::join_all(looks).await;
+    let wrong: Diagnostics = failures.into_iter().flatten().collect();
     wrong.into_result(())
 }
 
 async fn failure(
     operation: &Operation<Clients>,
     parsed: &Parsed,
-    attribute: &Path,
+    attribute: Path,
     addon: Addon,
 ) -> Option<Diagnostic> {
     let clients = operation.data().ok()?;
     if let Some(manifests) = &addon.manifests {
-        return unreadable(attribute, manifests);
+        return unreadable(&attribute, manifests);
     }
     let fetching = clients.charts.fetch(&addon.repository, &addon.chart, &addon.version);
     let fetched = match tokio::time::timeout(PATIENCE, fetching).await {
@@ -73,7 +76,7 @@ async fn failure(
                     chain(&error)
                 ),
             )
-            .at(attribute.clone())]);
+            .at(attribute)]);
             return None;
         }
         Ok(Err(error)) => {
@@ -112,7 +115,7 @@ async fn failure(
             addon.chart, addon.version
         ),
     );
-    Some(diagnostic.at(attribute.clone()))
+    Some(diagnostic.at(attribute))
 }
 
 /// Objects that can't be read.

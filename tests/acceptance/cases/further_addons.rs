@@ -28,11 +28,15 @@ spec:
       containers: [{name: web, image: registry.example/web:1}]
 ";
 
+const OFF: &str = "enabled = false";
+
+const CERTIFICATES: &str = "cert-manager/cert-manager 1 deployed";
+
 /// A cluster with Talos' own network, in which `addons` are.
-fn with(addons: &str) -> Result<Cluster, Failed> {
+fn with(cert_manager: &str, addons: &str) -> Result<Cluster, Failed> {
     let mut cluster = Cluster::of(1, 0)?;
     cluster.cilium = "enabled = false".to_owned();
-    cluster.cert_manager = "enabled = false".to_owned();
+    cluster.cert_manager = cert_manager.to_owned();
     cluster.arguments = format!("addons = {{\n{addons}\n}}");
     Ok(cluster)
 }
@@ -57,30 +61,32 @@ fn web(rig: &Rig, replicas: u8) -> Result<String, Failed> {
 }
 
 fn lifecycle(rig: &mut Rig) -> Result<(), Failed> {
-    let both =
-        |rig: &Rig, key: &str, replicas: u8| with(&format!("{}\n{}", objects(key), web(rig, replicas)?));
+    let both = |rig: &Rig, key: &str, replicas: u8| {
+        let on = Cluster::of(1, 0)?.cert_manager;
+        with(&on, &format!("{}\n{}", objects(key), web(rig, replicas)?))
+    };
     let cluster = both(rig, "first", 1)?;
     cluster.simulate(rig)?;
     cluster.apply(rig)?;
     ready(rig)?;
-    assert_eq!(releases(rig)?, ["default/objects 1 deployed", "web/web 1 deployed"]);
+    assert_eq!(releases(rig)?, [CERTIFICATES, "default/objects 1 deployed", "web/web 1 deployed"]);
     assert_eq!(data(rig)?, "{\"first\":\"{{ not a template }}\"}");
 
     both(rig, "first", 2)?.apply(rig)?;
     ready(rig)?;
-    assert_eq!(releases(rig)?, ["default/objects 1 deployed", "web/web 2 deployed"]);
+    assert_eq!(releases(rig)?, [CERTIFICATES, "default/objects 1 deployed", "web/web 2 deployed"]);
     let replicas =
         ["get", "deployment/web", "--namespace", "web", "--output", "jsonpath={.status.readyReplicas}"];
     assert_eq!(kubectl(rig, &replicas)?.expect_code(0)?.stdout, "2");
 
-    with(&objects("second"))?.apply(rig)?;
+    with(OFF, &objects("second"))?.apply(rig)?;
     ready(rig)?;
     assert_eq!(releases(rig)?, ["default/objects 2 deployed"]);
     assert_eq!(data(rig)?, "{\"second\":\"{{ not a template }}\"}");
     let deleted = ["wait", "--for=delete", "deployment/web", "--namespace", "web", "--timeout=60s"];
     kubectl(rig, &deleted)?.expect_code(0)?;
 
-    with("")?.apply(rig)?;
+    with(OFF, "")?.apply(rig)?;
     ready(rig)?;
     assert_eq!(releases(rig)?, [""; 0]);
     kubectl(rig, &["wait", "--for=delete", "configmap/objects", "--timeout=60s"])?.expect_code(0)?;
@@ -126,14 +132,15 @@ fn wrong(rig: &mut Rig) -> Result<(), Failed> {
         "round = { manifests = \"a: 1\", depends_on = [\"trip\"] }",
         "trip = { manifests = \"a: 1\", depends_on = [\"round\"] }",
         "Big = { manifests = \"a: 1\" }",
+        &format!("{} = {{ manifests = \"a: 1\" }}", "n".repeat(54)),
     ];
-    let cluster = with(&addons.join("\n"))?;
+    let cluster = with(OFF, &addons.join("\n"))?;
     cluster.simulate(rig)?;
     rig.module(&cluster.module(rig))?;
     let planned = rig.plan(&["-json"])?.expect_code(1)?;
     golden::expect("addons/wrong", &golden::diagnostics(rig, &planned))?;
 
-    let unreadable = with("objects = { manifests = \"kind: ConfigMap\" }")?;
+    let unreadable = with(OFF, "objects = { manifests = \"kind: ConfigMap\" }")?;
     rig.module(&unreadable.module(rig))?;
     let planned = rig.plan(&["-json"])?.expect_code(1)?;
     golden::expect("addons/unreadable", &golden::diagnostics(rig, &planned))
